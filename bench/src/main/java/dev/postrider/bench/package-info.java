@@ -1,0 +1,5 @@
+/** Measures what the outbox can do on this machine. */
+@NullMarked
+package dev.postrider.bench;
+
+import org.jspecify.annotations.NullMarked;
