@@ -1,4 +1,7 @@
-/** The vocabulary: what a message is, and what can happen to it. */
+/**
+ * The vocabulary that the stages exchange: messages, outcomes, settlements, states. Nothing here
+ * depends on another package of ours, touches a database or starts a thread.
+ */
 @NullMarked
 package dev.postrider.message;
 

@@ -1,0 +1,141 @@
+package dev.postrider.enqueue;
+
+import dev.postrider.message.Enqueued;
+import dev.postrider.message.InvalidMessageException;
+import dev.postrider.message.Json;
+import dev.postrider.message.NewMessage;
+import dev.postrider.store.Schema;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Types;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.util.PSQLException;
+import org.postgresql.util.ServerErrorMessage;
+
+/**
+ * Where a service leaves its messages: on its own connection, inside its own open transaction. If
+ * that commits the message exists, if it rolls back it never did. A thin caller of the SQL function
+ * {@code postrider.enqueue}, one round trip a call. Thread-safe; the connection is the caller's.
+ */
+public final class Outbox {
+  private static final String ENQUEUE =
+      """
+      select id, sequence, duplicate
+        from postrider.enqueue(?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?, ?, ?, ?)
+      """;
+  private static final String ENQUEUE_BATCH =
+      "select place, id, sequence, duplicate from postrider.enqueue_batch(?::json)";
+
+  /** The SQLSTATE with which the functions refuse a message. */
+  private static final String REFUSED = "PR001";
+
+  private final String enqueue;
+  private final String enqueueBatch;
+
+  public Outbox() {
+    this(Schema.DEFAULT);
+  }
+
+  public Outbox(Schema schema) {
+    this.enqueue = schema.sql(ENQUEUE);
+    this.enqueueBatch = schema.sql(ENQUEUE_BATCH);
+  }
+
+  /**
+   * Enqueues one message.
+   *
+   * @throws NoTransactionException if the connection is in auto-commit mode; nothing is written
+   * @throws InvalidMessageException if a field is missing or over its limit; nothing is written
+   */
+  public Enqueued enqueue(Connection connection, NewMessage message) throws SQLException {
+    NoTransactionException.check(connection);
+    try (PreparedStatement call = connection.prepareStatement(enqueue)) {
+      bind(call, message);
+      try (ResultSet row = call.executeQuery()) {
+        row.next();
+        return enqueued(row);
+      }
+    } catch (SQLException e) {
+      throw refusalOr(e);
+    }
+  }
+
+  /** Enqueues many messages in one call; all or none. Answers come in the order of the messages. */
+  public List<Enqueued> enqueue(Connection connection, List<NewMessage> messages)
+      throws SQLException {
+    NoTransactionException.check(connection);
+    if (messages.isEmpty()) {
+      return List.of();
+    }
+    try (PreparedStatement call = connection.prepareStatement(enqueueBatch)) {
+      call.setString(1, BatchJson.of(messages));
+      try (ResultSet rows = call.executeQuery()) {
+        @Nullable Enqueued[] answers = new Enqueued[messages.size()];
+        while (rows.next()) {
+          answers[rows.getInt("place") - 1] = enqueued(rows);
+        }
+        List<Enqueued> list = new ArrayList<>(answers.length);
+        Arrays.stream(answers).map(Objects::requireNonNull).forEach(list::add);
+        return list;
+      }
+    } catch (SQLException e) {
+      throw refusalOr(e);
+    }
+  }
+
+  private static void bind(PreparedStatement call, NewMessage message) throws SQLException {
+    call.setString(1, message.route().namespace());
+    call.setString(2, message.route().topic());
+    if (message.isJson()) {
+      call.setString(3, new String(message.payload(), StandardCharsets.UTF_8));
+      call.setNull(14, Types.BINARY);
+    } else {
+      call.setNull(3, Types.VARCHAR);
+      call.setBytes(14, message.payload());
+    }
+    call.setString(4, message.key());
+    call.setString(5, message.dedupeKey());
+    call.setString(6, message.tenant());
+    call.setString(7, message.aggregateType());
+    call.setString(8, message.aggregateId());
+    call.setString(9, message.eventType());
+    call.setString(10, message.headers().isEmpty() ? null : Json.write(message.headers()));
+    call.setString(11, message.contentType());
+    if (message.notBefore() == null) {
+      call.setNull(12, Types.TIMESTAMP_WITH_TIMEZONE);
+    } else {
+      call.setObject(12, message.notBefore().atOffset(ZoneOffset.UTC));
+    }
+    if (message.id() == null) {
+      call.setNull(13, Types.OTHER, "uuid");
+    } else {
+      call.setObject(13, message.id());
+    }
+  }
+
+  private static Enqueued enqueued(ResultSet row) throws SQLException {
+    return new Enqueued(
+        row.getObject("id", UUID.class),
+        row.getObject("sequence", Long.class),
+        row.getBoolean("duplicate"));
+  }
+
+  private static SQLException refusalOr(SQLException error) {
+    if (REFUSED.equals(error.getSQLState()) && error instanceof PSQLException refusal) {
+      ServerErrorMessage server = refusal.getServerErrorMessage();
+      if (server != null && server.getMessage() != null && server.getColumn() != null) {
+        throw new InvalidMessageException(server.getColumn(), server.getMessage(), error);
+      }
+    }
+    return error;
+  }
+}

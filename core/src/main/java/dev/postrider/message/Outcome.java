@@ -1,0 +1,48 @@
+package dev.postrider.message;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** What a destination answers for one message. */
+public sealed interface Outcome {
+
+  /** The destination has it. */
+  static Outcome delivered() {
+    return Delivered.PLAIN;
+  }
+
+  /** The destination has it, and calls it by this reference. */
+  static Outcome delivered(String reference) {
+    return new Delivered(reference);
+  }
+
+  /** It may work later; the retry policy decides when, and when to give up. */
+  static Outcome retryable(String code, String error) {
+    return new Retryable(code, error, null);
+  }
+
+  /** It may work after the delay that the destination asked for. */
+  static Outcome retryable(String code, String error, Duration retryAfter) {
+    return new Retryable(code, error, retryAfter);
+  }
+
+  /** It never will: dead at once. */
+  static Outcome terminal(String code, String error) {
+    return new Terminal(code, error);
+  }
+
+  /** The destination as a whole could not be reached: no attempt is counted. */
+  static Outcome unavailable(String code, String error) {
+    return new Unavailable(code, error);
+  }
+
+  record Delivered(@Nullable String reference) implements Outcome {
+    private static final Delivered PLAIN = new Delivered(null);
+  }
+
+  record Retryable(String code, String error, @Nullable Duration retryAfter) implements Outcome {}
+
+  record Terminal(String code, String error) implements Outcome {}
+
+  record Unavailable(String code, String error) implements Outcome {}
+}

@@ -1,0 +1,38 @@
+package dev.postrider.store;
+
+import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
+
+/** The one classifier of database errors, by SQLSTATE. */
+public enum DatabaseError {
+  /** The statement ran into its time limit. */
+  TIMEOUT,
+  /** Connection lost, server restarting, out of resources: the same call may work later. */
+  TRANSIENT,
+  /** Deadlock or serialization failure: repeat the transaction. */
+  CONFLICT,
+  /** Anything else: repeating it will not help. */
+  FATAL;
+
+  public static DatabaseError of(SQLException error) {
+    @Nullable String state = error.getSQLState();
+    if (state == null) {
+      return FATAL;
+    }
+    return switch (state) {
+      case "57014", "55P03", "25P03" -> TIMEOUT;
+      case "40001", "40P01" -> CONFLICT;
+      case "57P01", "57P02", "57P03", "57P04", "58000", "58030" -> TRANSIENT;
+      default ->
+          switch (state.substring(0, 2)) {
+            case "08", "53" -> TRANSIENT;
+            default -> FATAL;
+          };
+    };
+  }
+
+  /** Whether the connection is of no further use. */
+  public boolean connectionLost() {
+    return this == TRANSIENT;
+  }
+}

@@ -1,0 +1,192 @@
+-- The three ideas: a message is written once and never updated (message); one narrow row is all that
+-- ever changes (queue); what happened is appended (attempt). Delivered means the queue row is gone.
+
+-- (namespace, topic) interned: the first column of the queue's index, so that a claim skips the whole
+-- range of a topic whose destination is paused.
+create table postrider.route (
+  id         int generated always as identity primary key,
+  namespace  text not null,
+  topic      text not null,
+  created_at timestamptz not null default now(),
+  unique (namespace, topic)
+);
+
+-- One row: settings and the doorbell flag that every enqueue reads. See enqueue().
+create table postrider.engine (
+  one               boolean primary key default true check (one),
+  doorbell_armed    boolean not null default false,
+  max_payload_bytes int not null default 1048576 check (max_payload_bytes between 1 and 67108864)
+) with (fillfactor = 10);
+insert into postrider.engine default values;
+
+-- The log. Partitioned by UUIDv7, whose leading bits are its time: retention is DROP PARTITION.
+create table postrider.message (
+  id             uuid not null primary key,
+  created_at     timestamptz not null,
+  not_before     timestamptz,
+  key_id         bigint,
+  sequence       bigint,
+  route          int not null,
+  tenant         text,
+  aggregate_type text,
+  aggregate_id   text,
+  event_type     text,
+  ordering_key   text,
+  dedupe_key     text,
+  content_type   text,            -- null: application/json
+  headers        jsonb,
+  payload        bytea not null
+) partition by range (id);
+-- All but the primary key are partial: a message pays only for the fields it has.
+create index message_by_aggregate on postrider.message (aggregate_type, aggregate_id, id)
+  where aggregate_id is not null;
+create index message_by_key on postrider.message (key_id, sequence) where key_id is not null;
+create index message_by_tenant on postrider.message (tenant, id) where tenant is not null;
+-- Catches what no partition was made for, so that a missing one never fails an enqueue.
+create table postrider.message_default partition of postrider.message default;
+
+-- lane 0: no key. lane 1..16: the key's lane. Negative (-1 - lane): parked, not claimable before due_at.
+create table postrider.queue (
+  id       uuid not null,
+  key_id   bigint,
+  sequence bigint,
+  due_at   timestamptz,               -- only while parked; infinity: until something pulls it forward
+  lease    bigint,                    -- the claim that holds it; in no index, so a claim is a HOT update
+  route    int not null,
+  size     int not null,              -- payload bytes, so that a claim can cap what it takes
+  lane     smallint not null,
+  attempts smallint not null default 0,
+  delivery smallint not null default 1,   -- counts up with each requeue or replay
+  pull     boolean not null default false, -- followers of this key are parked: pull some when it leaves
+  blocked  boolean not null default false, -- a dead head that its key waits for
+  primary key (route, lane, id)
+) with (
+  fillfactor = 60,
+  autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
+  autovacuum_vacuum_insert_threshold = -1,
+  autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 50000,
+  autovacuum_vacuum_cost_delay = 0
+);
+create unique index queue_by_key on postrider.queue (key_id, sequence) where key_id is not null;
+create index queue_parked on postrider.queue (due_at) where lane < 0 and due_at < 'infinity';
+
+-- A claim takes a lane's row lock for the length of its transaction; the row itself never changes.
+create table postrider.lane (id smallint primary key);
+insert into postrider.lane select generate_series(1, 16);
+
+create function postrider.lane_of(key_id bigint) returns smallint
+language sql immutable parallel safe
+return case when key_id is null then 0 else 1 + key_id % 16 end::smallint;
+
+-- One row per running claim. The lease is held until somebody takes it, which anyone may after `until`.
+create table postrider.lease (
+  token      bigint primary key,
+  worker     int not null,
+  claimed_at timestamptz not null,
+  until      timestamptz not null,
+  open       int not null,
+  ids        uuid[] not null
+) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
+alter table postrider.lease alter column ids set storage external;
+create sequence postrider.lease_token;
+
+create table postrider.worker (
+  id         int generated always as identity primary key,
+  name       text not null unique,
+  started_at timestamptz not null default now(),
+  seen_at    timestamptz not null default now(),
+  stopped_at timestamptz
+);
+
+-- Append-only. 1 DISPATCHED, 2 RETRYABLE, 3 FAILED, 4 ZOMBIE_REQUEUE, 5 CONFLICT; the running attempt
+-- is the lease itself and shows as DISPATCHING in the attempts view.
+create table postrider.attempt (
+  message_id  uuid not null,
+  claimed_at  timestamptz,
+  finished_at timestamptz not null,
+  worker      int,
+  latency_ms  int,
+  no          smallint not null,
+  delivery    smallint not null,
+  state       smallint not null,
+  code        text,
+  error       text,
+  reference   text
+) partition by range (finished_at);
+create index attempt_by_message on postrider.attempt (message_id);
+create table postrider.attempt_default partition of postrider.attempt default;
+
+create table postrider.ordering_key (
+  id            bigint generated always as identity primary key,
+  namespace     text not null,
+  key           text not null,
+  last_sequence bigint not null,
+  unique (namespace, key)
+) with (fillfactor = 50);
+
+create table postrider.dedupe (
+  route      int not null,
+  dedupe_key text not null,
+  message_id uuid not null,
+  primary key (route, dedupe_key)
+);
+-- Ids are time-ordered and the table is appended to: a few pages of index are enough to purge by age.
+create index dedupe_by_age on postrider.dedupe using brin (message_id) with (pages_per_range = 32);
+
+create table postrider.dead_letter (
+  message_id  uuid not null,
+  delivery    smallint not null,
+  route       int not null,
+  key_id      bigint,
+  sequence    bigint,
+  attempts    smallint not null,
+  blocking    boolean not null default false,
+  died_at     timestamptz not null,
+  code        text,
+  error       text,
+  resolved_at timestamptz,
+  resolution  text check (resolution in ('requeued', 'discarded')),
+  resolved_by text,
+  reason      text,
+  primary key (message_id, delivery)
+);
+create index dead_letter_open on postrider.dead_letter (died_at, message_id) where resolved_at is null;
+
+-- Content of messages that were delivered with a remote reference, for worker-side content dedupe.
+create table postrider.delivered_content (
+  route      int not null,
+  sha256     bytea not null,
+  message_id uuid not null,
+  reference  text not null,
+  primary key (route, sha256)
+);
+
+create table postrider.pause (
+  kind      text not null check (kind in ('destination', 'topic')),
+  name      text not null,
+  paused_by text not null,
+  paused_at timestamptz not null default now(),
+  primary key (kind, name)
+);
+
+create table postrider.audit (
+  id     bigint generated always as identity primary key,
+  at     timestamptz not null default now(),
+  actor  text not null,
+  action text not null,
+  detail jsonb not null default '{}',
+  count  bigint
+);
+
+create table postrider.inbox (
+  consumer     text not null,
+  message_id   uuid not null,
+  processed_at timestamptz not null default now(),
+  primary key (consumer, message_id)
+);
+create table postrider.inbox_sequence (
+  consumer      text not null,
+  ordering_key  text not null,
+  last_sequence bigint not null,
+  primary key (consumer, ordering_key)
+) with (fillfactor = 50);

@@ -1,0 +1,260 @@
+create function postrider.worker_id(name text) returns int
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+#variable_conflict use_column
+declare
+  v_id int;
+begin
+  insert into postrider.worker as w (name) values (worker_id.name)
+  on conflict (name) do update set seen_at = now(), stopped_at = null
+  returning w.id into v_id;
+  return v_id;
+end $$;
+
+-- Gives the rows of lapsed leases back, each with a ZOMBIE_REQUEUE attempt. Whoever finds a lease locked
+-- leaves it to the one who holds it; a second run finds nothing. Returns the number of rows.
+create function postrider.reap() returns int
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+declare
+  v_lease record;
+  v_n     int;
+  v_total int := 0;
+begin
+  for v_lease in
+    select * from postrider.lease l where l.until < now() order by l.token limit 100 for update skip locked
+  loop
+    with freed as (
+      update postrider.queue q set lease = null
+        from unnest(v_lease.ids) i(id) join postrider.message m on m.id = i.id
+       where q.route = m.route and q.lane = postrider.lane_of(m.key_id) and q.id = m.id
+         and q.lease = v_lease.token
+      returning q.id, q.attempts, q.delivery)
+    insert into postrider.attempt (message_id, claimed_at, finished_at, worker, no, delivery, state, code)
+    select f.id, v_lease.claimed_at, now(), v_lease.worker, f.attempts, f.delivery, 4, 'lease_expired'
+      from freed f;
+    get diagnostics v_n = row_count;
+    v_total := v_total + v_n;
+    delete from postrider.lease l where l.token = v_lease.token;
+  end loop;
+  return v_total;
+end $$;
+
+-- Makes parked rows whose time has come claimable.
+create function postrider.promote(p_limit int) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+begin
+  update postrider.queue q set lane = -1 - q.lane, due_at = null
+   where q.ctid = any (array(
+     select p.ctid from postrider.queue p
+      where p.lane < 0 and p.due_at < 'infinity' and p.due_at <= now()
+      order by p.due_at limit p_limit for update skip locked));
+end $$;
+
+-- The (route, lane) ranges that hold claimable rows, those with the oldest row first: a loose index
+-- scan, one probe per range whatever its length.
+create function postrider.ranges(p_routes int[]) returns table (route int, lane smallint, first_id uuid)
+language sql stable security definer set search_path = pg_catalog, pg_temp
+set enable_seqscan = off as $$
+  with recursive found as (
+    select r.route, n.lane, n.id from unnest(p_routes) r(route) cross join lateral (
+      select q.lane, q.id from postrider.queue q
+       where q.route = r.route and q.lane >= 0 order by q.lane, q.id limit 1) n
+    union all
+    select f.route, n.lane, n.id from found f cross join lateral (
+      select q.lane, q.id from postrider.queue q
+       where q.route = f.route and q.lane > f.lane order by q.lane, q.id limit 1) n)
+  select f.route, f.lane, f.id from found f order by f.id
+$$;
+
+-- Takes up to p_limit messages and p_bytes of payload under one lease. A first message is taken whatever
+-- its size. With p_after (and the range it was seen in) the claim goes on behind that id instead of
+-- searching from the front: what lies before it was just looked at, and may be nothing but dead index
+-- entries that a long snapshot keeps from being removed.
+create function postrider.claim(
+  p_worker int, p_limit int, p_bytes bigint, p_lease_ms bigint, p_routes int[],
+  p_after_route int default null, p_after_lane smallint default null, p_after uuid default null,
+  p_reap boolean default true)
+returns table (
+  id uuid, token bigint, lane smallint, attempt smallint, delivery smallint, key_id bigint,
+  sequence bigint, route int, created_at timestamptz, tenant text, aggregate_type text,
+  aggregate_id text, event_type text, ordering_key text, dedupe_key text, content_type text,
+  headers jsonb, payload bytea, claimed_at timestamptz)
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+-- Row counts swing from none to millions within seconds, so statistics are always wrong: plans are fixed
+-- to the indexes they were written for.
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
+as $$
+#variable_conflict use_column
+declare
+  v_token      bigint := nextval('postrider.lease_token');
+  v_window     int := 2 * p_limit;
+  v_start      uuid := coalesce(p_after, '00000000-0000-0000-0000-000000000000');
+  v_range      record;
+  v_taken      record;
+  v_left       int := p_limit;
+  v_bytes      bigint := p_bytes;
+  v_ids        uuid[] := '{}';
+  v_lanes      smallint[] := '{}';
+  v_attempts   smallint[] := '{}';
+  v_deliveries smallint[] := '{}';
+begin
+  if p_after is null then
+    if p_reap and exists (select from postrider.lease l where l.until < now()) then
+      perform postrider.reap();
+    end if;
+    if exists (select from postrider.queue q
+                where q.lane < 0 and q.due_at < 'infinity' and q.due_at <= now()) then
+      perform postrider.promote(2 * p_limit);
+    end if;
+  end if;
+
+  for v_range in
+    select r.route, r.lane from postrider.ranges(p_routes) r where p_after is null
+    union all
+    select p_after_route, p_after_lane where p_after is not null and p_after_route = any (p_routes)
+  loop
+    exit when v_left <= 0 or v_bytes <= 0;
+    if v_range.lane = 0 then
+      with free as materialized (
+        select q.ctid as tid, q.id, q.size from postrider.queue q
+         where q.route = v_range.route and q.lane = 0 and q.id > v_start and q.lease is null
+         order by q.id limit v_left for update skip locked),
+      fitting as materialized (
+        select f.tid, sum(f.size) over (order by f.id) - f.size as before from free f),
+      taken as (
+        update postrider.queue q set lease = v_token, attempts = q.attempts + 1
+          from fitting f where q.ctid = f.tid and f.before < v_bytes
+        returning q.id, q.lane, q.attempts, q.delivery, q.size)
+      select count(*) as n, sum(t.size) as bytes, array_agg(t.id) as ids, array_agg(t.lane) as lanes,
+             array_agg(t.attempts) as attempts, array_agg(t.delivery) as deliveries
+        into v_taken from taken t;
+    else
+      -- Only one claim at a time reads a lane, so nobody else can take what lies between head and tail.
+      perform from postrider.lane l where l.id = v_range.lane for update skip locked;
+      continue when not found;
+      -- One probe per key, not per row: a key's run starts at its head, wherever in the log that is, and
+      -- ends before the first row that may not go now.
+      with seen as materialized (
+        select q.key_id, q.id from postrider.queue q
+         where q.route = v_range.route and q.lane = v_range.lane and q.id > v_start and q.lease is null
+         order by q.id limit v_window),
+      keys as materialized (
+        select s.key_id, (array_agg(s.id))[1] as first_id,
+               greatest(v_left / count(*) over (), 8) as most
+          from seen s group by s.key_id),
+      runs as materialized (
+        select k.first_id, r.*
+          from keys k cross join lateral (
+            select h.tid, h.sequence, h.size,
+                   bool_and(h.free) over (order by h.sequence) as free
+              from (select q.ctid as tid, q.sequence, q.size,
+                           q.lease is null and q.lane > 0 and q.route = any (p_routes) as free
+                      from postrider.queue q
+                     where q.key_id = k.key_id order by q.sequence limit k.most) h) r),
+      fitting as materialized (
+        select f.tid, sum(f.size) over w - f.size as before, row_number() over w as place
+          from runs f where f.free window w as (order by f.first_id, f.sequence)),
+      taken as (
+        update postrider.queue q set lease = v_token, attempts = q.attempts + 1
+          from fitting f where q.ctid = f.tid and f.before < v_bytes and f.place <= v_left
+        returning q.id, q.lane, q.attempts, q.delivery, q.size, q.key_id)
+      select count(*) as n, sum(t.size) as bytes, array_agg(t.id) as ids, array_agg(t.lane) as lanes,
+             array_agg(t.attempts) as attempts, array_agg(t.delivery) as deliveries,
+             (select count(*) from seen) as seen
+        into v_taken from taken t;
+      if v_taken.seen >= v_window and v_taken.n < v_left then
+        perform postrider.park_followers(v_range.route, v_range.lane, v_window, p_routes);
+      end if;
+    end if;
+    if v_taken.n > 0 then
+      v_left := v_left - v_taken.n;
+      v_bytes := v_bytes - v_taken.bytes;
+      v_ids := v_ids || v_taken.ids;
+      v_lanes := v_lanes || v_taken.lanes;
+      v_attempts := v_attempts || v_taken.attempts;
+      v_deliveries := v_deliveries || v_taken.deliveries;
+    end if;
+  end loop;
+
+  if v_left = p_limit then
+    return;
+  end if;
+  insert into postrider.lease (token, worker, claimed_at, until, open, ids)
+  values (v_token, p_worker, now(), now() + p_lease_ms * interval '1 ms', cardinality(v_ids), v_ids);
+  -- Bounds as well as ids: they let the server leave out the other partitions before it opens them.
+  return query
+    select m.id, v_token, t.lane, t.attempts, t.delivery, m.key_id, m.sequence, m.route, m.created_at,
+           m.tenant, m.aggregate_type, m.aggregate_id, m.event_type, m.ordering_key, m.dedupe_key,
+           m.content_type, m.headers, m.payload, now()
+      from unnest(v_ids, v_lanes, v_attempts, v_deliveries) as t(id, lane, attempts, delivery)
+      join postrider.message m on m.id = t.id
+       and m.id >= (select u from unnest(v_ids) u order by u limit 1)
+       and m.id <= (select u from unnest(v_ids) u order by u desc limit 1);
+end $$;
+
+-- A claim met a full window of rows most of which cannot go, because their key's head is parked, blocked,
+-- of a paused topic, or long in flight. Parks them until their head leaves, so that no later claim walks
+-- over them again. The head is marked first: if it has just left, nothing is parked.
+-- The caller holds the lane.
+create function postrider.park_followers(p_route int, p_lane smallint, p_window int, p_routes int[])
+returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
+as $$
+declare
+  v_keys bigint[];
+begin
+  with keys as materialized (
+    select distinct s.key_id from (
+      select q.key_id from postrider.queue q
+       where q.route = p_route and q.lane = p_lane and q.lease is null
+       order by q.id limit p_window) s),
+  heads as materialized (
+    select h.route, h.lane, h.id from keys k cross join lateral (
+      select q.route, q.lane, q.id, q.lease from postrider.queue q
+       where q.key_id = k.key_id order by q.sequence limit 1) h
+      left join postrider.lease l on l.token = h.lease
+     where h.lane < 0 or not h.route = any (p_routes) or l.claimed_at < now() - interval '1 s'),
+  marked as (
+    update postrider.queue q set pull = true from heads h
+     where q.route = h.route and q.lane = h.lane and q.id = h.id
+    returning q.key_id)
+  select array_agg(m.key_id) into v_keys from marked m;
+  if v_keys is null then
+    return;
+  end if;
+  update postrider.queue q set lane = -1 - q.lane, due_at = 'infinity'
+   where q.ctid = any (array(
+     select s.tid from (
+       select f.ctid as tid, f.key_id, f.lease from postrider.queue f
+        where f.route = p_route and f.lane = p_lane and f.lease is null
+        order by f.id limit p_window) s
+      where s.key_id = any (v_keys)));
+end $$;
+
+-- Gives the next few parked followers of these keys back to their lanes; the last one carries the mark on.
+create function postrider.pull_followers(p_keys bigint[]) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+declare
+  v_key  bigint;
+  v_last bigint;
+begin
+  foreach v_key in array p_keys loop
+    with next as materialized (
+      select q.ctid as tid, q.sequence from postrider.queue q
+       where q.key_id = v_key and q.lane < 0 and q.due_at = 'infinity' and not q.blocked
+       order by q.sequence limit 500 for update),
+    pulled as (
+      update postrider.queue q set lane = -1 - q.lane, due_at = null from next n where q.ctid = n.tid
+      returning q.sequence)
+    select max(p.sequence) into v_last from pulled p;
+    if exists (select from postrider.queue q
+                where q.key_id = v_key and q.lane < 0 and q.due_at = 'infinity' and not q.blocked) then
+      update postrider.queue q set pull = true where q.key_id = v_key and q.sequence = v_last;
+    end if;
+  end loop;
+end $$;

@@ -1,0 +1,210 @@
+-- Records what became of claimed messages. Arrays run in parallel; those for failures may be null or
+-- shorter. Outcomes: 1 delivered, 2 retry (after p_delay_ms), 3 dead, 4 dead and its key waits,
+-- 5 released unsent. A row is changed only while p_token holds it; the ids of the others come back, and
+-- each is recorded as a CONFLICT.
+create function postrider.settle(
+  p_worker int, p_route int[], p_lane smallint[], p_id uuid[], p_token bigint[], p_outcome smallint[],
+  p_latency_ms int[] default null, p_delay_ms bigint[] default null, p_code text[] default null,
+  p_error text[] default null, p_reference text[] default null)
+returns uuid[]
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
+as $$
+declare
+  v_done   uuid[];
+  v_tokens bigint[];
+  v_pulls  bigint[];
+  v_more   record;
+  v_refused uuid[];
+begin
+  -- Leases before rows, as in reap(): the two never wait for each other in a circle.
+  perform from postrider.lease l where l.token = any (p_token) order by l.token for update;
+
+  with given as materialized (
+    select * from unnest(p_route, p_lane, p_id, p_token, p_outcome, p_latency_ms, p_code, p_error, p_reference)
+      as g(route, lane, id, token, outcome, latency_ms, code, error, reference)
+     where g.outcome in (1, 3)),
+  gone as (
+    delete from postrider.queue q using given g
+     where q.route = g.route and q.lane = g.lane and q.id = g.id and q.lease = g.token
+    returning q.id, q.route, q.lease, q.key_id, q.sequence, q.attempts, q.delivery, q.pull,
+              g.outcome, g.latency_ms, g.code, g.error, g.reference),
+  recorded as (
+    insert into postrider.attempt (message_id, claimed_at, finished_at, worker, latency_ms, no, delivery,
+      state, code, error, reference)
+    select g.id, l.claimed_at, now(), p_worker, g.latency_ms, g.attempts, g.delivery, g.outcome, g.code,
+           g.error, g.reference
+      from gone g left join postrider.lease l on l.token = g.lease),
+  buried as (
+    insert into postrider.dead_letter (message_id, delivery, route, key_id, sequence, attempts, died_at,
+      code, error)
+    select g.id, g.delivery, g.route, g.key_id, g.sequence, g.attempts, now(), g.code, g.error
+      from gone g where g.outcome = 3
+    on conflict do nothing),
+  remembered as (
+    insert into postrider.delivered_content (route, sha256, message_id, reference)
+    select g.route, sha256(m.payload), g.id, g.reference
+      from gone g join postrider.message m on m.id = g.id
+     where g.outcome = 1 and g.reference is not null
+    on conflict do nothing)
+  select coalesce(array_agg(g.id), '{}'), coalesce(array_agg(g.lease), '{}'),
+         array_agg(distinct g.key_id) filter (where g.pull)
+    into v_done, v_tokens, v_pulls from gone g;
+
+  if cardinality(v_done) < cardinality(p_id) then
+    select * into v_more from postrider.settle_undelivered(
+      p_worker, p_route, p_lane, p_id, p_token, p_outcome, p_latency_ms, p_delay_ms, p_code, p_error);
+    v_done := v_done || v_more.done;
+    v_tokens := v_tokens || v_more.tokens;
+  end if;
+
+  -- A lease ends with its last row.
+  with closed as materialized (select t.token, count(*) as n from unnest(v_tokens) t(token) group by 1),
+  ended as (
+    delete from postrider.lease l using closed c where l.token = c.token and l.open <= c.n)
+  update postrider.lease l set open = l.open - c.n from closed c where l.token = c.token and l.open > c.n;
+
+  if v_pulls is not null then
+    perform postrider.pull_followers(v_pulls);
+  end if;
+  if cardinality(v_done) < cardinality(p_id) then
+    with refused as (
+      select g.id, g.outcome, g.latency_ms, g.code, g.error
+        from unnest(p_id, p_outcome, p_latency_ms, p_code, p_error) as g(id, outcome, latency_ms, code, error)
+       where not g.id = any (v_done)),
+    recorded as (
+      insert into postrider.attempt (message_id, finished_at, worker, latency_ms, no, delivery, state, code, error)
+      select r.id, now(), p_worker, r.latency_ms, 0, 0, 5,
+             (array['delivered', 'retry', 'dead', 'dead', 'released'])[r.outcome], coalesce(r.error, r.code)
+        from refused r)
+    select array_agg(r.id) into v_refused from refused r;
+  end if;
+  return coalesce(v_refused, '{}');
+end $$;
+
+-- The rare half of settle: rows that stay in the queue.
+create function postrider.settle_undelivered(
+  p_worker int, p_route int[], p_lane smallint[], p_id uuid[], p_token bigint[], p_outcome smallint[],
+  p_latency_ms int[], p_delay_ms bigint[], p_code text[], p_error text[],
+  out done uuid[], out tokens bigint[])
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
+as $$
+begin
+  with given as materialized (
+    select g.*, old.lease as held, l.claimed_at from unnest(
+        p_route, p_lane, p_id, p_token, p_outcome, p_latency_ms, p_delay_ms, p_code, p_error)
+      as g(route, lane, id, token, outcome, latency_ms, delay_ms, code, error)
+      join postrider.queue old
+        on old.route = g.route and old.lane = g.lane and old.id = g.id and old.lease = g.token
+      left join postrider.lease l on l.token = g.token
+     where g.outcome in (2, 4, 5)),
+  kept as (
+    update postrider.queue q set
+        lease = null,
+        lane = case when g.outcome = 5 then q.lane else -1 - q.lane end,
+        due_at = case g.outcome when 2 then now() + greatest(g.delay_ms, 0) * interval '1 ms'
+                                when 4 then 'infinity' end,
+        blocked = g.outcome = 4,
+        attempts = case when g.outcome = 5 then q.attempts - 1 else q.attempts end
+      from given g
+     where q.route = g.route and q.lane = g.lane and q.id = g.id and q.lease = g.token
+    returning q.id, q.route, q.key_id, q.sequence, q.attempts, q.delivery, g.token, g.outcome,
+              g.claimed_at, g.latency_ms, g.code, g.error),
+  recorded as (
+    insert into postrider.attempt (message_id, claimed_at, finished_at, worker, latency_ms, no, delivery,
+      state, code, error)
+    select k.id, k.claimed_at, now(), p_worker, k.latency_ms, k.attempts, k.delivery,
+           case k.outcome when 2 then 2 else 3 end, k.code, k.error
+      from kept k where k.outcome <> 5),
+  buried as (
+    insert into postrider.dead_letter (message_id, delivery, route, key_id, sequence, attempts, blocking,
+      died_at, code, error)
+    select k.id, k.delivery, k.route, k.key_id, k.sequence, k.attempts, true, now(), k.code, k.error
+      from kept k where k.outcome = 4
+    on conflict do nothing)
+  select coalesce(array_agg(k.id), '{}'), coalesce(array_agg(k.token), '{}') into done, tokens from kept k;
+end $$;
+
+-- For workers that know a message by its id and themselves by their name.
+create function postrider.settle_held(
+  p_worker int, p_id uuid[], p_outcome smallint, p_delay_ms bigint default null, p_code text default null,
+  p_error text default null, p_reference text default null)
+returns uuid[]
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+declare
+  v record;
+begin
+  select array_agg(i.id) as ids, array_agg(coalesce(q.route, 0)) as routes,
+         array_agg(coalesce(q.lane, 0::smallint)) as lanes, array_agg(coalesce(l.token, 0)) as tokens
+    into v
+    from unnest(p_id) i(id)
+    left join postrider.message m on m.id = i.id
+    left join postrider.queue q
+      on q.route = m.route and q.lane = postrider.lane_of(m.key_id) and q.id = m.id
+    left join postrider.lease l on l.token = q.lease and l.worker = p_worker;
+  return postrider.settle(p_worker, v.routes, v.lanes, v.ids, v.tokens,
+    array_fill(p_outcome, array[cardinality(v.ids)]), null,
+    array_fill(p_delay_ms, array[cardinality(v.ids)]), array_fill(p_code, array[cardinality(v.ids)]),
+    array_fill(p_error, array[cardinality(v.ids)]), array_fill(p_reference, array[cardinality(v.ids)]));
+end $$;
+
+-- Extends whole leases; returns those that are still held.
+create function postrider.renew(p_tokens bigint[], p_lease_ms bigint) returns bigint[]
+language sql security definer set search_path = pg_catalog, pg_temp
+set enable_seqscan = off as $$
+  with renewed as (
+    update postrider.lease l set until = now() + p_lease_ms * interval '1 ms'
+     where l.token = any (p_tokens) returning l.token)
+  select coalesce(array_agg(r.token), '{}') from renewed r
+$$;
+
+-- Renews the lease of a single row: it gets one of its own, so that its neighbours' is not renewed with it.
+create function postrider.renew_held(p_worker int, p_id uuid, p_lease_ms bigint) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+declare
+  v_row   record;
+  v_token bigint := nextval('postrider.lease_token');
+begin
+  select q.route, q.lane, l.token into v_row
+    from postrider.message m
+    join postrider.queue q on q.route = m.route and q.lane = postrider.lane_of(m.key_id) and q.id = m.id
+    join postrider.lease l on l.token = q.lease and l.worker = p_worker
+   where m.id = p_id for update of l;
+  if not found then
+    return false;
+  end if;
+  update postrider.lease l set until = now() + p_lease_ms * interval '1 ms'
+   where l.token = v_row.token and l.open = 1;
+  if found then
+    return true;
+  end if;
+  insert into postrider.lease (token, worker, claimed_at, until, open, ids)
+  select v_token, l.worker, l.claimed_at, now() + p_lease_ms * interval '1 ms', 1, array[p_id]
+    from postrider.lease l where l.token = v_row.token;
+  update postrider.queue q set lease = v_token
+   where q.route = v_row.route and q.lane = v_row.lane and q.id = p_id and q.lease = v_row.token;
+  update postrider.lease l set open = l.open - 1 where l.token = v_row.token;
+  return true;
+end $$;
+
+-- Raises the flag that makes every enqueue ring. Returns whether it was up already.
+create function postrider.arm_doorbell() returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  if (select e.doorbell_armed from postrider.engine e) then
+    return true;
+  end if;
+  update postrider.engine set doorbell_armed = true where not doorbell_armed;
+  return false;
+end $$;
+
+create function postrider.disarm_doorbell() returns void
+language sql security definer set search_path = pg_catalog, pg_temp
+begin atomic
+  update postrider.engine set doorbell_armed = false where doorbell_armed;
+end;

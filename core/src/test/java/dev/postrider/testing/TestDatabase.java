@@ -1,0 +1,131 @@
+package dev.postrider.testing;
+
+import dev.postrider.embedded.EmbeddedServer;
+import dev.postrider.store.Migrations;
+import dev.postrider.store.Schema;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/**
+ * A fresh, migrated database on a real server. The server of each version is shared by all tests of
+ * the run and ends with it; fsync is off, since no test here is about a crash of the machine.
+ */
+public final class TestDatabase {
+  private static final ConcurrentHashMap<Integer, EmbeddedServer> SERVERS =
+      new ConcurrentHashMap<>();
+  private static final AtomicInteger COUNTER = new AtomicInteger();
+
+  private final EmbeddedServer server;
+  private final String name;
+
+  private TestDatabase(EmbeddedServer server, String name) {
+    this.server = server;
+    this.name = name;
+  }
+
+  /** A migrated database on PostgreSQL 18. */
+  public static TestDatabase create() {
+    return create(18);
+  }
+
+  /** A migrated database on PostgreSQL 14 or 18. */
+  public static TestDatabase create(int version) {
+    TestDatabase database = empty(version);
+    try {
+      new Migrations(Schema.DEFAULT).apply(database.dataSource());
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+    return database;
+  }
+
+  /** A database with nothing in it. */
+  public static TestDatabase empty(int version) {
+    EmbeddedServer server = SERVERS.computeIfAbsent(version, TestDatabase::start);
+    String name = "test_" + COUNTER.incrementAndGet();
+    try (Connection connection = dataSource(server.jdbcUrl()).getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute("create database " + name);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+    return new TestDatabase(server, name);
+  }
+
+  private static EmbeddedServer start(int version) {
+    EmbeddedServer.Builder builder =
+        EmbeddedServer.builder()
+            .parameter("fsync", "off")
+            .parameter("shared_preload_libraries", "auto_explain");
+    return version == 18
+        ? builder.start()
+        : builder.binaries(Path.of("target/postgres-" + version)).start();
+  }
+
+  public String jdbcUrl() {
+    return server.jdbcUrl(name);
+  }
+
+  public DataSource dataSource() {
+    return dataSource(jdbcUrl());
+  }
+
+  private static DataSource dataSource(String url) {
+    PGSimpleDataSource dataSource = new PGSimpleDataSource();
+    dataSource.setUrl(url);
+    return dataSource;
+  }
+
+  /** A connection with an open transaction, as a producer has it. */
+  public Connection transaction() throws SQLException {
+    Connection connection = dataSource().getConnection();
+    connection.setAutoCommit(false);
+    return connection;
+  }
+
+  public void execute(String sql) {
+    try (Connection connection = dataSource().getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException e) {
+      throw new IllegalStateException(sql, e);
+    }
+  }
+
+  /** The first column of every row, as text. */
+  public List<String> column(String sql) {
+    try (Connection connection = dataSource().getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      List<String> values = new ArrayList<>();
+      while (rows.next()) {
+        values.add(rows.getString(1));
+      }
+      return values;
+    } catch (SQLException e) {
+      throw new IllegalStateException(sql, e);
+    }
+  }
+
+  /** The only value of the only row. */
+  public String value(String sql) {
+    List<String> values = column(sql);
+    if (values.size() != 1) {
+      throw new IllegalStateException(values.size() + " rows: " + sql);
+    }
+    return values.get(0);
+  }
+
+  public long count(String sql) {
+    return Long.parseLong(value(sql));
+  }
+}
