@@ -4,6 +4,7 @@ import dev.postrider.message.Enqueued;
 import dev.postrider.message.InvalidMessageException;
 import dev.postrider.message.Json;
 import dev.postrider.message.NewMessage;
+import dev.postrider.store.NoTransactionException;
 import dev.postrider.store.Schema;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -57,7 +58,7 @@ public final class Outbox {
    * @throws InvalidMessageException if a field is missing or over its limit; nothing is written
    */
   public Enqueued enqueue(Connection connection, NewMessage message) throws SQLException {
-    NoTransactionException.check(connection);
+    NoTransactionException.check(connection, "enqueue");
     try (PreparedStatement call = connection.prepareStatement(enqueue)) {
       bind(call, message);
       try (ResultSet row = call.executeQuery()) {
@@ -72,7 +73,7 @@ public final class Outbox {
   /** Enqueues many messages in one call; all or none. Answers come in the order of the messages. */
   public List<Enqueued> enqueue(Connection connection, List<NewMessage> messages)
       throws SQLException {
-    NoTransactionException.check(connection);
+    NoTransactionException.check(connection, "enqueue");
     if (messages.isEmpty()) {
       return List.of();
     }
