@@ -31,7 +31,8 @@ public final class Migrations {
           "V003__claim.sql",
           "V004__settle.sql",
           "V005__views.sql",
-          "V007__operate.sql");
+          "V007__operate.sql",
+          "V008__replay.sql");
 
   private static final String CREATE_HISTORY =
       """
