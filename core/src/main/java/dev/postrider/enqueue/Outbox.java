@@ -4,6 +4,7 @@ import dev.postrider.message.Enqueued;
 import dev.postrider.message.InvalidMessageException;
 import dev.postrider.message.Json;
 import dev.postrider.message.NewMessage;
+import dev.postrider.store.NoTransactionException;
 import dev.postrider.store.Schema;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -71,7 +72,7 @@ public final class Outbox {
    * @throws SQLException from the driver, as it is; with SQLSTATE 23505 the caller's own id exists
    */
   public Enqueued enqueue(Connection connection, NewMessage message) throws SQLException {
-    NoTransactionException.check(connection);
+    NoTransactionException.check(connection, "enqueue");
     try (PreparedStatement call = connection.prepareStatement(enqueue)) {
       bind(call, message);
       try (ResultSet row = call.executeQuery()) {
@@ -89,7 +90,7 @@ public final class Outbox {
    */
   public List<Enqueued> enqueue(Connection connection, List<NewMessage> messages)
       throws SQLException {
-    NoTransactionException.check(connection);
+    NoTransactionException.check(connection, "enqueue");
     if (messages.isEmpty()) {
       return List.of();
     }
