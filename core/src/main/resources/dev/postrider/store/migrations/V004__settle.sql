@@ -152,13 +152,16 @@ begin
     array_fill(p_error, array[cardinality(v.ids)]), array_fill(p_reference, array[cardinality(v.ids)]));
 end $$;
 
--- Extends whole leases; returns those that are still held.
+-- Extends whole leases; returns those that are still held. Locked in the order in which settle() locks
+-- them, or the two could wait for each other.
 create function postrider.renew(p_tokens bigint[], p_lease_ms bigint) returns bigint[]
 language sql security definer set search_path = pg_catalog, pg_temp
 set enable_seqscan = off as $$
-  with renewed as (
+  with held as materialized (
+    select l.token from postrider.lease l where l.token = any (p_tokens) order by l.token for update),
+  renewed as (
     update postrider.lease l set until = now() + p_lease_ms * interval '1 ms'
-     where l.token = any (p_tokens) returning l.token)
+      from held h where l.token = h.token returning l.token)
   select coalesce(array_agg(r.token), '{}') from renewed r
 $$;
 
