@@ -16,7 +16,7 @@ declare
   v_tokens bigint[];
   v_pulls  bigint[];
   v_more   record;
-  v_refused uuid[];
+  v_late   record;
 begin
   -- Leases before rows, as in reap(): the two never wait for each other in a circle.
   perform from postrider.lease l where l.token = any (p_token) order by l.token for update;
@@ -70,18 +70,39 @@ begin
     perform postrider.pull_followers(v_pulls);
   end if;
   if cardinality(v_done) < cardinality(p_id) then
-    with refused as (
-      select g.id, g.outcome, g.latency_ms, g.code, g.error
-        from unnest(p_id, p_outcome, p_latency_ms, p_code, p_error) as g(id, outcome, latency_ms, code, error)
-       where not g.id = any (v_done)),
-    recorded as (
-      insert into postrider.attempt (message_id, finished_at, worker, latency_ms, no, delivery, state, code, error)
-      select r.id, now(), p_worker, r.latency_ms, 0, 0, 5,
-             (array['delivered', 'retry', 'dead', 'dead', 'released'])[r.outcome], coalesce(r.error, r.code)
-        from refused r)
-    select array_agg(r.id) into v_refused from refused r;
+    select array_agg(g.id) as ids, array_agg(g.latency_ms) as latencies,
+           array_agg((array['delivered', 'retry', 'dead', 'dead', 'released'])[g.outcome]) as whats,
+           array_agg(coalesce(g.error, g.code)) as errors, array_agg(g.reference) as refs
+      into v_late
+      from unnest(p_id, p_outcome, p_latency_ms, p_code, p_error, p_reference)
+        as g(id, outcome, latency_ms, code, error, reference)
+     where not g.id = any (v_done);
+    if v_late.ids is not null then
+      perform postrider.record_conflicts(
+        p_worker, v_late.ids, v_late.whats, v_late.latencies, v_late.errors, v_late.refs);
+      return v_late.ids;
+    end if;
   end if;
-  return coalesce(v_refused, '{}');
+  return '{}';
+end $$;
+
+-- Who came too late, with what, and what state the message was found in. The reference is kept: it may
+-- belong to something that the destination did do.
+create function postrider.record_conflicts(
+  p_worker int, p_id uuid[], p_what text[], p_latency_ms int[] default null, p_error text[] default null,
+  p_reference text[] default null)
+returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+begin
+  insert into postrider.attempt (message_id, finished_at, worker, latency_ms, no, delivery, state, code,
+    error, reference)
+  select c.id, now(), p_worker, c.latency_ms, 0, 0, 5, c.what,
+         'found ' || coalesce(s.state || coalesce(', held by ' || s.locked_by, ''), 'no such message')
+         || coalesce('; reported: ' || c.error, ''),
+         c.reference
+    from unnest(p_id, p_what, p_latency_ms, p_error, p_reference)
+      as c(id, what, latency_ms, error, reference)
+    left join lateral (select * from postrider.message_state s where s.id = c.id limit 1) s on true;
 end $$;
 
 -- The rare half of settle: rows that stay in the queue.
