@@ -47,6 +47,7 @@ begin
     select g.route, sha256(m.payload), g.id, g.reference
       from gone g join postrider.message m on m.id = g.id
      where g.outcome = 1 and g.reference is not null
+     order by 1, 2  -- two batches with the same contents must not insert them crosswise
     on conflict do nothing)
   select coalesce(array_agg(g.id), '{}'), coalesce(array_agg(g.lease), '{}'),
          array_agg(distinct g.key_id) filter (where g.pull)
