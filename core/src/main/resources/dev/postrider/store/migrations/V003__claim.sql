@@ -124,7 +124,7 @@ begin
       fitting as materialized (
         select f.tid, sum(f.size) over (order by f.id) - f.size as before from free f),
       taken as (
-        update postrider.queue q set lease = v_token, attempts = q.attempts + 1
+        update postrider.queue q set lease = v_token, attempts = least(q.attempts, 32766) + 1
           from fitting f where q.ctid = f.tid and f.before < v_bytes
         returning q.id, q.lane, q.attempts, q.delivery, q.size)
       select count(*) as n, sum(t.size) as bytes, array_agg(t.id) as ids, array_agg(t.lane) as lanes,
@@ -157,7 +157,7 @@ begin
         select f.tid, sum(f.size) over w - f.size as before, row_number() over w as place
           from runs f where f.free window w as (order by f.first_id, f.sequence)),
       taken as (
-        update postrider.queue q set lease = v_token, attempts = q.attempts + 1
+        update postrider.queue q set lease = v_token, attempts = least(q.attempts, 32766) + 1
           from fitting f where q.ctid = f.tid and f.before < v_bytes and f.place <= v_left
         returning q.id, q.lane, q.attempts, q.delivery, q.size, q.key_id)
       select count(*) as n, sum(t.size) as bytes, array_agg(t.id) as ids, array_agg(t.lane) as lanes,
