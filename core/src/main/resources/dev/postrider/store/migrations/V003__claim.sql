@@ -124,7 +124,7 @@ begin
       fitting as materialized (
         select f.tid, sum(f.size) over (order by f.id) - f.size as before from free f),
       taken as (
-        update postrider.queue q set lease = v_token, attempts = q.attempts + 1
+        update postrider.queue q set lease = v_token, attempts = least(q.attempts, 32766) + 1
           from fitting f where q.ctid = f.tid and f.before < v_bytes
         returning q.id, q.lane, q.attempts, q.delivery, q.size)
       select count(*) as n, sum(t.size) as bytes, array_agg(t.id) as ids, array_agg(t.lane) as lanes,
@@ -157,7 +157,7 @@ begin
         select f.tid, sum(f.size) over w - f.size as before, row_number() over w as place
           from runs f where f.free window w as (order by f.first_id, f.sequence)),
       taken as (
-        update postrider.queue q set lease = v_token, attempts = q.attempts + 1
+        update postrider.queue q set lease = v_token, attempts = least(q.attempts, 32766) + 1
           from fitting f where q.ctid = f.tid and f.before < v_bytes and f.place <= v_left
         returning q.id, q.lane, q.attempts, q.delivery, q.size, q.key_id)
       select count(*) as n, sum(t.size) as bytes, array_agg(t.id) as ids, array_agg(t.lane) as lanes,
@@ -196,8 +196,9 @@ end $$;
 
 -- A claim met a full window of rows most of which cannot go, because their key's head is parked, blocked,
 -- of a paused topic, or long in flight. Parks them until their head leaves, so that no later claim walks
--- over them again. The head is marked first: if it has just left, nothing is parked.
--- The caller holds the lane.
+-- over them again. The head is marked first: if it has just left, nothing is parked. Heads that somebody
+-- is settling are passed over: to wait for several of them while settle() waits for several of ours would
+-- be a deadlock. The caller holds the lane.
 create function postrider.park_followers(p_route int, p_lane smallint, p_window int, p_routes int[])
 returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -205,7 +206,8 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
 as $$
 declare
-  v_keys bigint[];
+  v_keys  bigint[];
+  v_heads bigint[];
 begin
   with keys as materialized (
     select distinct s.key_id from (
@@ -213,26 +215,33 @@ begin
        where q.route = p_route and q.lane = p_lane and q.lease is null
        order by q.id limit p_window) s),
   heads as materialized (
-    select h.route, h.lane, h.id from keys k cross join lateral (
+    select q.ctid as tid, q.key_id, q.sequence, q.pull from keys k cross join lateral (
       select q.route, q.lane, q.id, q.lease from postrider.queue q
        where q.key_id = k.key_id order by q.sequence limit 1) h
+      join postrider.queue q on q.route = h.route and q.lane = h.lane and q.id = h.id
       left join postrider.lease l on l.token = h.lease
-     where h.lane < 0 or not h.route = any (p_routes) or l.claimed_at < now() - interval '1 s'),
+     where h.lane < 0 or not h.route = any (p_routes) or l.claimed_at < now() - interval '1 s'
+       for update of q skip locked),
   marked as (
-    update postrider.queue q set pull = true from heads h
-     where q.route = h.route and q.lane = h.lane and q.id = h.id
-    returning q.key_id)
-  select array_agg(m.key_id) into v_keys from marked m;
+    update postrider.queue q set pull = true from heads h where q.ctid = h.tid and not h.pull
+    returning q.key_id, q.sequence),
+  waiting as (
+    select m.key_id, m.sequence from marked m
+    union all
+    select h.key_id, h.sequence from heads h where h.pull)
+  select array_agg(w.key_id), array_agg(w.sequence) into v_keys, v_heads from waiting w;
   if v_keys is null then
     return;
   end if;
+  -- Only what comes behind the marked head: a message requeued in front of it since must go first.
   update postrider.queue q set lane = -1 - q.lane, due_at = 'infinity'
    where q.ctid = any (array(
      select s.tid from (
-       select f.ctid as tid, f.key_id, f.lease from postrider.queue f
+       select f.ctid as tid, f.key_id, f.sequence from postrider.queue f
         where f.route = p_route and f.lane = p_lane and f.lease is null
         order by f.id limit p_window) s
-      where s.key_id = any (v_keys)));
+       join unnest(v_keys, v_heads) as h(key_id, sequence)
+         on h.key_id = s.key_id and h.sequence < s.sequence));
 end $$;
 
 -- Gives the next few parked followers of these keys back to their lanes; the last one carries the mark on.
