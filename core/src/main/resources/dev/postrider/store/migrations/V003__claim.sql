@@ -122,10 +122,12 @@ begin
          where q.route = v_range.route and q.lane = 0 and q.id > v_start and q.lease is null
          order by q.id limit v_left for update skip locked),
       fitting as materialized (
-        select f.tid, sum(f.size) over (order by f.id) - f.size as before from free f),
+        select f.tid, sum(f.size) over (order by f.id) as bytes, row_number() over (order by f.id) as place
+          from free f),
       taken as (
         update postrider.queue q set lease = v_token, attempts = least(q.attempts, 32766) + 1
-          from fitting f where q.ctid = f.tid and f.before < v_bytes
+          from fitting f
+         where q.ctid = f.tid and (f.bytes <= v_bytes or f.place = 1 and v_left = p_limit)
         returning q.id, q.lane, q.attempts, q.delivery, q.size)
       select count(*) as n, sum(t.size) as bytes, array_agg(t.id) as ids, array_agg(t.lane) as lanes,
              array_agg(t.attempts) as attempts, array_agg(t.delivery) as deliveries
@@ -154,11 +156,13 @@ begin
                       from postrider.queue q
                      where q.key_id = k.key_id order by q.sequence limit k.most) h) r),
       fitting as materialized (
-        select f.tid, sum(f.size) over w - f.size as before, row_number() over w as place
+        select f.tid, sum(f.size) over w as bytes, row_number() over w as place
           from runs f where f.free window w as (order by f.first_id, f.sequence)),
       taken as (
         update postrider.queue q set lease = v_token, attempts = least(q.attempts, 32766) + 1
-          from fitting f where q.ctid = f.tid and f.before < v_bytes and f.place <= v_left
+          from fitting f
+         where q.ctid = f.tid and f.place <= v_left
+           and (f.bytes <= v_bytes or f.place = 1 and v_left = p_limit)
         returning q.id, q.lane, q.attempts, q.delivery, q.size, q.key_id)
       select count(*) as n, sum(t.size) as bytes, array_agg(t.id) as ids, array_agg(t.lane) as lanes,
              array_agg(t.attempts) as attempts, array_agg(t.delivery) as deliveries,
