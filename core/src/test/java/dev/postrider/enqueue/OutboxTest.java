@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.postrider.message.Enqueued;
 import dev.postrider.message.InvalidMessageException;
 import dev.postrider.store.DatabaseError;
+import dev.postrider.store.NoTransactionException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
