@@ -136,41 +136,44 @@ begin
       -- Only one claim at a time reads a lane, so nobody else can take what lies between head and tail.
       perform from postrider.lane l where l.id = v_range.lane for update skip locked;
       continue when not found;
-      -- One probe per key, not per row: a key's run starts at its head, wherever in the log that is, and
-      -- ends before the first row that may not go now.
-      with seen as materialized (
-        select q.key_id, q.id from postrider.queue q
-         where q.route = v_range.route and q.lane = v_range.lane and q.id > v_start and q.lease is null
-         order by q.id limit v_window),
-      keys as materialized (
-        select s.key_id, (array_agg(s.id))[1] as first_id,
-               greatest(v_left / count(*) over (), 8) as most
-          from seen s group by s.key_id),
-      runs as materialized (
-        select k.first_id, r.*
-          from keys k cross join lateral (
-            select h.tid, h.sequence, h.size,
-                   bool_and(h.free) over (order by h.sequence) as free
-              from (select q.ctid as tid, q.sequence, q.size,
-                           q.lease is null and q.lane > 0 and q.route = any (p_routes) as free
-                      from postrider.queue q
-                     where q.key_id = k.key_id order by q.sequence limit k.most) h) r),
-      fitting as materialized (
-        select f.tid, sum(f.size) over w as bytes, row_number() over w as place
-          from runs f where f.free window w as (order by f.first_id, f.sequence)),
-      taken as (
-        update postrider.queue q set lease = v_token, attempts = least(q.attempts, 32766) + 1
-          from fitting f
-         where q.ctid = f.tid and f.place <= v_left
-           and (f.bytes <= v_bytes or f.place = 1 and v_left = p_limit)
-        returning q.id, q.lane, q.attempts, q.delivery, q.size, q.key_id)
-      select count(*) as n, sum(t.size) as bytes, array_agg(t.id) as ids, array_agg(t.lane) as lanes,
-             array_agg(t.attempts) as attempts, array_agg(t.delivery) as deliveries,
-             (select count(*) from seen) as seen
-        into v_taken from taken t;
-      if v_taken.seen >= v_window and v_taken.n < v_left then
-        perform postrider.park_followers(v_range.route, v_range.lane, v_window, p_routes);
-      end if;
+      -- Rows that cannot go may fill the window many times over; they are parked until it shows others.
+      for v_round in 1 .. 20 loop
+        -- One probe per key, not per row: a key's run starts at its head, wherever in the log that is, and
+        -- ends before the first row that may not go now.
+        with seen as materialized (
+          select q.key_id, q.id from postrider.queue q
+           where q.route = v_range.route and q.lane = v_range.lane and q.id > v_start and q.lease is null
+           order by q.id limit v_window),
+        keys as materialized (
+          select s.key_id, (array_agg(s.id))[1] as first_id,
+                 greatest(v_left / count(*) over (), 8) as most
+            from seen s group by s.key_id),
+        runs as materialized (
+          select k.first_id, r.*
+            from keys k cross join lateral (
+              select h.tid, h.sequence, h.size,
+                     bool_and(h.free) over (order by h.sequence) as free
+                from (select q.ctid as tid, q.sequence, q.size,
+                             q.lease is null and q.lane > 0 and q.route = any (p_routes) as free
+                        from postrider.queue q
+                       where q.key_id = k.key_id order by q.sequence limit k.most) h) r),
+        fitting as materialized (
+          select f.tid, sum(f.size) over w as bytes, row_number() over w as place
+            from runs f where f.free window w as (order by f.first_id, f.sequence)),
+        taken as (
+          update postrider.queue q set lease = v_token, attempts = least(q.attempts, 32766) + 1
+            from fitting f
+           where q.ctid = f.tid and f.place <= v_left
+             and (f.bytes <= v_bytes or f.place = 1 and v_left = p_limit)
+          returning q.id, q.lane, q.attempts, q.delivery, q.size, q.key_id)
+        select count(*) as n, sum(t.size) as bytes, array_agg(t.id) as ids, array_agg(t.lane) as lanes,
+               array_agg(t.attempts) as attempts, array_agg(t.delivery) as deliveries,
+               (select count(*) from seen) as seen
+          into v_taken from taken t;
+        exit when v_taken.seen < v_window or v_taken.n >= v_left;
+        exit when postrider.park_followers(v_range.route, v_range.lane, 5 * v_window, p_routes) = 0
+               or v_taken.n > 0;
+      end loop;
     end if;
     if v_taken.n > 0 then
       v_left := v_left - v_taken.n;
@@ -200,11 +203,11 @@ end $$;
 
 -- A claim met a full window of rows most of which cannot go, because their key's head is parked, blocked,
 -- of a paused topic, or long in flight. Parks them until their head leaves, so that no later claim walks
--- over them again. The head is marked first: if it has just left, nothing is parked. Heads that somebody
+-- over them again; returns how many. The head is marked first: if it has just left, nothing is parked. Heads that somebody
 -- is settling are passed over: to wait for several of them while settle() waits for several of ours would
 -- be a deadlock. The caller holds the lane.
 create function postrider.park_followers(p_route int, p_lane smallint, p_window int, p_routes int[])
-returns void
+returns int
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
@@ -212,6 +215,7 @@ as $$
 declare
   v_keys  bigint[];
   v_heads bigint[];
+  v_n     int;
 begin
   with keys as materialized (
     select distinct s.key_id from (
@@ -235,7 +239,7 @@ begin
     select h.key_id, h.sequence from heads h where h.pull)
   select array_agg(w.key_id), array_agg(w.sequence) into v_keys, v_heads from waiting w;
   if v_keys is null then
-    return;
+    return 0;
   end if;
   -- Only what comes behind the marked head: a message requeued in front of it since must go first.
   update postrider.queue q set lane = -1 - q.lane, due_at = 'infinity'
@@ -246,6 +250,8 @@ begin
         order by f.id limit p_window) s
        join unnest(v_keys, v_heads) as h(key_id, sequence)
          on h.key_id = s.key_id and h.sequence < s.sequence));
+  get diagnostics v_n = row_count;
+  return v_n;
 end $$;
 
 -- Gives the next few parked followers of these keys back to their lanes; the last one carries the mark on.
