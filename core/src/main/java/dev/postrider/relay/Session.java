@@ -1,5 +1,6 @@
 package dev.postrider.relay;
 
+import dev.postrider.observe.LogLine;
 import dev.postrider.observe.RelayListener;
 import dev.postrider.store.DatabaseError;
 import dev.postrider.wake.Wakeup;
@@ -83,11 +84,12 @@ final class Session implements AutoCloseable {
   private void failed(SQLException error) {
     String kind = DatabaseError.of(error).label();
     log.warn(
-        "event=outbox_database_failed kind={} sqlstate={} retry_ms={} error=\"{}\"",
-        kind,
-        error.getSQLState(),
-        retryMs,
-        error.getMessage());
+        "{}",
+        LogLine.of("outbox_database_failed")
+            .put("kind", kind)
+            .put("sqlstate", error.getSQLState())
+            .put("retry_ms", retryMs)
+            .put("error", error.getMessage()));
     listener.databaseFailed(kind, error);
     close();
   }
