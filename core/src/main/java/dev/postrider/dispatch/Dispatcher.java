@@ -18,6 +18,7 @@ import java.util.UUID;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,6 +38,7 @@ public final class Dispatcher implements AutoCloseable {
   private final RelayListener listener;
   private final int concurrency;
   private final Thread thread;
+  private final IntSupplier inFlightGauge = this::inFlight;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
@@ -65,6 +67,7 @@ public final class Dispatcher implements AutoCloseable {
   }
 
   public void start() {
+    listener.opened(name, inFlightGauge);
     thread.start();
   }
 
@@ -275,6 +278,7 @@ public final class Dispatcher implements AutoCloseable {
       lock.unlock();
     }
     thread.interrupt();
+    listener.closed(name, inFlightGauge);
     try {
       destination.close();
     } catch (RuntimeException e) {

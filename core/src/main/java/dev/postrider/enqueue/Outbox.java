@@ -4,6 +4,7 @@ import dev.postrider.message.Enqueued;
 import dev.postrider.message.InvalidMessageException;
 import dev.postrider.message.Json;
 import dev.postrider.message.NewMessage;
+import dev.postrider.observe.LogLine;
 import dev.postrider.store.NoTransactionException;
 import dev.postrider.store.Schema;
 import java.nio.charset.StandardCharsets;
@@ -21,6 +22,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Where a service leaves its messages: on its own connection, inside its own open transaction. If
@@ -40,6 +43,7 @@ import org.postgresql.util.ServerErrorMessage;
  * PostgreSQL ends one with SQLSTATE 40P01: repeat that transaction.
  */
 public final class Outbox {
+  private static final Logger log = LoggerFactory.getLogger(Outbox.class);
   private static final String ENQUEUE =
       """
       select id, sequence, duplicate
@@ -77,7 +81,7 @@ public final class Outbox {
       bind(call, message);
       try (ResultSet row = call.executeQuery()) {
         row.next();
-        return enqueued(row);
+        return logged(message, enqueued(row));
       }
     } catch (SQLException e) {
       throw refusalOr(e);
@@ -99,7 +103,8 @@ public final class Outbox {
       try (ResultSet rows = call.executeQuery()) {
         @Nullable Enqueued[] answers = new Enqueued[messages.size()];
         while (rows.next()) {
-          answers[rows.getInt("place") - 1] = enqueued(rows);
+          int place = rows.getInt("place") - 1;
+          answers[place] = logged(messages.get(place), enqueued(rows));
         }
         List<Enqueued> list = new ArrayList<>(answers.length);
         Arrays.stream(answers).map(Objects::requireNonNull).forEach(list::add);
@@ -145,6 +150,22 @@ public final class Outbox {
         row.getObject("id", UUID.class),
         row.getObject("sequence", Long.class),
         row.getBoolean("duplicate"));
+  }
+
+  /** Says enqueued, not committed: what the transaction comes to is not known here. */
+  private static Enqueued logged(NewMessage message, Enqueued enqueued) {
+    if (log.isDebugEnabled()) {
+      log.debug(
+          "{}",
+          LogLine.of("outbox_event_enqueued")
+              .put("id", enqueued.id())
+              .put("namespace", message.route().namespace())
+              .put("topic", message.route().topic())
+              .put("event_type", message.eventType())
+              .put("sequence", enqueued.sequence())
+              .put("duplicate", enqueued.duplicate()));
+    }
+    return enqueued;
   }
 
   private static SQLException refusalOr(SQLException error) {

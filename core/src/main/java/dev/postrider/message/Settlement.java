@@ -37,7 +37,13 @@ public record Settlement(
         claimed, Decision.DELIVERED, latencyMs, Duration.ZERO, null, null, reference);
   }
 
+  /** Goes back as it was: never sent. */
   public static Settlement released(Claimed claimed) {
     return new Settlement(claimed, Decision.RELEASED, 0, Duration.ZERO, null, null, null);
+  }
+
+  /** Goes back as it was, because the destination as a whole was not there. */
+  public static Settlement unavailable(Claimed claimed, int latencyMs, String code, String error) {
+    return new Settlement(claimed, Decision.RELEASED, latencyMs, Duration.ZERO, code, error, null);
   }
 }

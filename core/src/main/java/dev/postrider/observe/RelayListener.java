@@ -3,14 +3,32 @@ package dev.postrider.observe;
 import dev.postrider.message.Message;
 import dev.postrider.message.Settlement;
 import java.time.Duration;
+import java.util.List;
+import java.util.function.IntSupplier;
 
 /**
- * Hears what a relay does. Called from the relay's threads: return quickly and throw nothing. Every
- * method does nothing unless overridden.
+ * Hears what a relay does. Called from the relay's threads, some methods once per message: return
+ * quickly. What a listener throws is logged and goes no further. Every method does nothing unless
+ * overridden.
  */
 public interface RelayListener {
   /** Hears nothing. */
   RelayListener NONE = new RelayListener() {};
+
+  /** All of these, in this order; one that throws does not keep the others from hearing. */
+  static RelayListener all(RelayListener... listeners) {
+    return new Listeners(List.of(listeners));
+  }
+
+  /**
+   * A destination is served from now on.
+   *
+   * @param inFlight tells how many messages are claimed for it and not yet settled
+   */
+  default void opened(String destination, IntSupplier inFlight) {}
+
+  /** A destination is no longer served; {@code inFlight} is the one that it was opened with. */
+  default void closed(String destination, IntSupplier inFlight) {}
 
   /** A thread of the relay woke, or polled because nothing woke it. */
   default void woken(String reason) {}
@@ -18,7 +36,10 @@ public interface RelayListener {
   /** A claim took this many messages; none, if it looked in vain. */
   default void claimed(int messages, Duration took) {}
 
-  /** A message was settled: delivered, to be retried, dead or released. */
+  /** A message was handed to its destination. */
+  default void sent(String destination, Message message) {}
+
+  /** A message was settled: delivered, to be retried, dead or released. The database has it. */
   default void settled(String destination, Settlement settlement) {}
 
   /** A settlement was refused, because the lease was lost. */
@@ -35,7 +56,4 @@ public interface RelayListener {
 
   /** The database failed; the relay goes on by itself. */
   default void databaseFailed(String kind, Exception error) {}
-
-  /** A message was handed to its destination. */
-  default void sent(String destination, Message message) {}
 }

@@ -6,6 +6,7 @@ import dev.postrider.dispatch.DestinationOptions;
 import dev.postrider.dispatch.Dispatcher;
 import dev.postrider.message.PostriderException;
 import dev.postrider.message.RetryPolicy;
+import dev.postrider.observe.LoggingListener;
 import dev.postrider.observe.RelayListener;
 import dev.postrider.settle.Leases;
 import dev.postrider.settle.Settlements;
@@ -35,10 +36,9 @@ public final class Relay implements AutoCloseable {
   private boolean started;
   private boolean closed;
 
-  private Relay(Builder builder) {
+  private Relay(Builder builder, RelayListener listener) {
     this.config = builder.config;
     this.dispatchers = List.copyOf(builder.dispatchers.values());
-    RelayListener listener = GuardedListener.of(builder.listener);
     Carrier.Stages stages =
         new Carrier.Stages(
             new Claims(builder.schema),
@@ -205,6 +205,7 @@ public final class Relay implements AutoCloseable {
       return this;
     }
 
+    /** Hears what the relay does, beside the log. */
     public Builder listener(RelayListener value) {
       this.listener = value;
       return this;
@@ -249,6 +250,7 @@ public final class Relay implements AutoCloseable {
       if (!wrong.isEmpty()) {
         throw new PostriderException("relay: " + String.join("; ", wrong));
       }
+      RelayListener heard = RelayListener.all(new LoggingListener(), listener);
       destinations.forEach(
           (name, destination) ->
               dispatchers.put(
@@ -257,7 +259,7 @@ public final class Relay implements AutoCloseable {
                       name,
                       destination,
                       options.getOrDefault(name, DestinationOptions.DEFAULT),
-                      GuardedListener.of(listener))));
+                      heard)));
       for (Planned plan : planned) {
         Dispatcher dispatcher = dispatchers.get(plan.destination());
         if (dispatcher != null) {
@@ -266,7 +268,7 @@ public final class Relay implements AutoCloseable {
               new Line(plan.namespace(), plan.topic(), dispatcher, policy, plan.options().check()));
         }
       }
-      return new Relay(this);
+      return new Relay(this, heard);
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.postrider.relay;
 
+import dev.postrider.observe.LogLine;
 import dev.postrider.observe.RelayListener;
 import dev.postrider.store.DatabaseError;
 import dev.postrider.wake.Wakeup;
@@ -90,11 +91,12 @@ final class Session implements AutoCloseable {
 
   private void failed(String kind, @Nullable String sqlState, Exception error) {
     log.warn(
-        "event=outbox_database_failed kind={} sqlstate={} retry_ms={} error=\"{}\"",
-        kind,
-        sqlState,
-        retryMs,
-        error.getMessage());
+        "{}",
+        LogLine.of("outbox_database_failed")
+            .put("kind", kind)
+            .put("sqlstate", sqlState)
+            .put("retry_ms", retryMs)
+            .put("error", error.getMessage()));
     listener.databaseFailed(kind, error);
     Connection open = connection;
     connection = null;

@@ -19,8 +19,11 @@ public final class Verdicts {
   public static Settlement of(Answered answered, RetryPolicy policy) {
     Claimed claimed = answered.claimed();
     Outcome outcome = answered.outcome();
-    if (outcome == null || outcome instanceof Outcome.Unavailable) {
+    if (outcome == null) {
       return Settlement.released(claimed);
+    }
+    if (outcome instanceof Outcome.Unavailable gone) {
+      return Settlement.unavailable(claimed, answered.latencyMs(), gone.code(), gone.error());
     }
     if (outcome instanceof Outcome.Delivered delivered) {
       return Settlement.delivered(claimed, answered.latencyMs(), delivered.reference());

@@ -1,5 +1,6 @@
 package dev.postrider.wake;
 
+import dev.postrider.observe.LogLine;
 import dev.postrider.store.Schema;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -83,7 +84,11 @@ public final class DoorbellListener {
         listen(connection);
       } catch (SQLException e) {
         if (running) {
-          log.warn("event=outbox_listen_failed error=\"{}\" retry_ms={}", e.getMessage(), retryMs);
+          log.warn(
+              "{}",
+              LogLine.of("outbox_listen_failed")
+                  .put("retry_ms", retryMs)
+                  .put("error", e.getMessage()));
         }
       } finally {
         listening = false;

@@ -1,0 +1,88 @@
+package dev.postrider.observe;
+
+import dev.postrider.observe.Backlog.Topic;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MultiGauge;
+import io.micrometer.core.instrument.Tags;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Gauges over the last backlog that was read; no number at all before the first. When reads fail
+ * the last numbers stay, and their age grows. Thread-safe.
+ */
+final class BacklogMeters {
+  private static final int TOPICS_MOST = 100;
+
+  private record Shown(Backlog backlog, long atNanos) {}
+
+  private final MultiGauge pending;
+  private final MultiGauge oldest;
+  private final MultiGauge dead;
+  private volatile @Nullable Shown shown;
+
+  BacklogMeters(MeterRegistry registry) {
+    gauge(registry, "outbox.pending.depth", Backlog::pending);
+    gauge(registry, "outbox.pending.estimated", b -> b.pendingEstimated() ? 1 : 0);
+    gauge(registry, "outbox.dead.depth", Backlog::dead);
+    gauge(registry, "outbox.dead.estimated", b -> b.deadEstimated() ? 1 : 0);
+    gauge(registry, "outbox.dispatching", Backlog::processing);
+    gauge(registry, "outbox.stuck.dispatching", Backlog::stuck);
+    gauge(registry, "outbox.blocked.keys", Backlog::blockedKeys);
+    seconds(registry, "outbox.oldest.pending.age", s -> seconds(s.backlog().oldestAge()));
+    seconds(registry, "outbox.backlog.age", s -> (System.nanoTime() - s.atNanos()) / 1e9);
+    this.pending = MultiGauge.builder("outbox.topic.pending.depth").register(registry);
+    this.oldest =
+        MultiGauge.builder("outbox.topic.oldest.pending.age")
+            .baseUnit("seconds")
+            .register(registry);
+    this.dead = MultiGauge.builder("outbox.topic.dead.depth").register(registry);
+  }
+
+  private void gauge(MeterRegistry registry, String name, ToDoubleFunction<Backlog> value) {
+    Gauge.builder(name, () -> read(s -> value.applyAsDouble(s.backlog()))).register(registry);
+  }
+
+  private void seconds(MeterRegistry registry, String name, ToDoubleFunction<Shown> value) {
+    Gauge.builder(name, () -> read(value)).baseUnit("seconds").register(registry);
+  }
+
+  private double read(ToDoubleFunction<Shown> value) {
+    Shown now = shown;
+    return now == null ? Double.NaN : value.applyAsDouble(now);
+  }
+
+  private static double seconds(Duration duration) {
+    return duration.toMillis() / 1000.0;
+  }
+
+  void show(Backlog backlog) {
+    shown = new Shown(backlog, System.nanoTime());
+    // The topics that need looking at, should there be more than a dashboard can bear.
+    List<Topic> topics =
+        backlog.topics().stream()
+            .sorted(Comparator.comparing(Topic::oldestAge).thenComparing(Topic::dead).reversed())
+            .limit(TOPICS_MOST)
+            .toList();
+    rows(pending, topics, Topic::pending);
+    rows(oldest, topics, topic -> seconds(topic.oldestAge()));
+    rows(dead, topics, Topic::dead);
+  }
+
+  private static void rows(MultiGauge gauge, List<Topic> topics, ToDoubleFunction<Topic> value) {
+    gauge.register(
+        topics.stream()
+            .map(
+                topic ->
+                    MultiGauge.Row.of(
+                        Tags.of(
+                            "namespace", topic.route().namespace(), "topic", topic.route().topic()),
+                        value.applyAsDouble(topic)))
+            .toList(),
+        true);
+  }
+}

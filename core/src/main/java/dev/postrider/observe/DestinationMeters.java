@@ -1,0 +1,151 @@
+package dev.postrider.observe;
+
+import dev.postrider.message.AttemptState;
+import dev.postrider.message.Settlement;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.IntSupplier;
+import java.util.stream.Stream;
+
+/** The meters of one destination, looked up once and kept. Thread-safe. */
+final class DestinationMeters {
+  /** Fit for a call within the process as well as for a rail that takes its whole timeout. */
+  static final Duration[] BUCKETS =
+      Stream.of(1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000)
+          .map(Duration::ofMillis)
+          .toArray(Duration[]::new);
+
+  private final MeterRegistry registry;
+  private final String name;
+  private final EventTypes eventTypes;
+  private final Map<String, Published> published = new ConcurrentHashMap<>();
+  private final List<IntSupplier> inFlight = new CopyOnWriteArrayList<>();
+  private final Timer succeeded;
+  private final Timer failed;
+  private final Counter dispatched;
+  private final Counter retryable;
+  private final Counter dead;
+  private final Counter conflict;
+  private final Counter released;
+  private final Counter violations;
+  private volatile int breaker;
+
+  /** Successes and failures of one event type. */
+  private record Published(Counter succeeded, Counter failed) {}
+
+  DestinationMeters(MeterRegistry registry, String name, EventTypes eventTypes) {
+    this.registry = registry;
+    this.name = name;
+    this.eventTypes = eventTypes;
+    this.succeeded = latency("success");
+    this.failed = latency("failed");
+    this.dispatched = attempts(AttemptState.DISPATCHED.name());
+    this.retryable = attempts(AttemptState.RETRYABLE.name());
+    this.dead = attempts(AttemptState.FAILED.name());
+    this.conflict = attempts(AttemptState.CONFLICT.name());
+    this.released = attempts("RELEASED");
+    this.violations = registry.counter("outbox.contract.violations", "destination", name);
+    Gauge.builder("outbox.breaker.state", this, meters -> meters.breaker)
+        .tag("destination", name)
+        .strongReference(true)
+        .register(registry);
+    Gauge.builder("outbox.in.flight", this, DestinationMeters::inFlight)
+        .tag("destination", name)
+        .strongReference(true)
+        .register(registry);
+    breakerChanges("open");
+  }
+
+  private Timer latency(String outcome) {
+    return Timer.builder("outbox.publish.latency")
+        .tags("destination", name, "outcome", outcome)
+        .serviceLevelObjectives(BUCKETS)
+        .register(registry);
+  }
+
+  private Counter attempts(String state) {
+    return registry.counter("outbox.attempts", "destination", name, "state", state);
+  }
+
+  private Counter breakerChanges(String state) {
+    return registry.counter("outbox.breaker.changes", "destination", name, "state", state);
+  }
+
+  void opened(IntSupplier supplier) {
+    inFlight.add(supplier);
+  }
+
+  void closed(IntSupplier supplier) {
+    inFlight.remove(supplier);
+  }
+
+  private int inFlight() {
+    return inFlight.stream().mapToInt(IntSupplier::getAsInt).sum();
+  }
+
+  void settled(Settlement settlement) {
+    switch (settlement.decision()) {
+      case DELIVERED -> {
+        dispatched.increment();
+        published(settlement).succeeded().increment();
+        succeeded.record(Duration.ofMillis(settlement.latencyMs()));
+      }
+      case RETRY -> {
+        retryable.increment();
+        failed(settlement);
+      }
+      case DEAD, DEAD_BLOCKING -> {
+        dead.increment();
+        failed(settlement);
+      }
+      case RELEASED -> {
+        released.increment();
+        if (settlement.code() != null) {
+          failed(settlement); // it was sent, and the destination as a whole was not there
+        }
+      }
+    }
+  }
+
+  private void failed(Settlement settlement) {
+    published(settlement).failed().increment();
+    failed.record(Duration.ofMillis(settlement.latencyMs()));
+  }
+
+  private Published published(Settlement settlement) {
+    String type = eventTypes.tag(settlement.claimed().message().eventType());
+    Published known = published.get(type);
+    return known != null ? known : published.computeIfAbsent(type, this::published);
+  }
+
+  private Published published(String type) {
+    return new Published(
+        registry.counter("outbox.publish.success", "destination", name, "event_type", type),
+        registry.counter("outbox.publish.failed", "destination", name, "event_type", type));
+  }
+
+  void conflict() {
+    conflict.increment();
+  }
+
+  void violation() {
+    violations.increment();
+  }
+
+  void breaker(String state) {
+    breaker =
+        switch (state) {
+          case "closed" -> 0;
+          case "half_open" -> 1;
+          default -> 2;
+        };
+    breakerChanges(state).increment();
+  }
+}
