@@ -2,8 +2,6 @@
 -- Up to p_exact rows in all are counted; beyond that each topic is counted up to 1,000 rows, and what the
 -- statistics say is left is shared out among the topics that have more. Nothing here reads a table from
 -- end to end. dead_letter_open's own row count, kept by vacuum, serves when there are too many dead.
-create index dead_letter_blocking on postrider.dead_letter (message_id)
-  where blocking and resolved_at is null;
 
 -- The (route, lane) ranges of the whole queue, parked ones included: one probe per range. Others start
 -- from first_id: while somebody holds an old snapshot, walking over what lies before it is the dear part.
