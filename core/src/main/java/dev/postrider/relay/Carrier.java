@@ -326,6 +326,7 @@ final class Carrier implements Runnable {
   /** Nothing to settle and nothing to claim: sleep until there is. */
   private void rest() throws InterruptedException {
     busySinceNanos = 0;
+    hungry &= stages.routing().servesSomething();
     if (lead && config.listen() && !hungry && !armed && !stopping) {
       armed = session.tryRun(c -> stages.doorbell().arm(c), wakeup);
       // Look once more: what committed before the flag went up did not ring. Also if another relay

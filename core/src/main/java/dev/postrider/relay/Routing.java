@@ -106,6 +106,11 @@ final class Routing {
     return loads;
   }
 
+  /** Whether there is any topic that this relay may claim from. */
+  boolean servesSomething() {
+    return !table.open().isEmpty();
+  }
+
   Route name(int routeId) {
     Route route = table.names().get(routeId);
     if (route == null) {
