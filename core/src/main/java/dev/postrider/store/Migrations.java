@@ -19,9 +19,10 @@ import java.util.Map;
 import javax.sql.DataSource;
 
 /**
- * Creates and upgrades the schema from numbered files, each applied once and in its own
- * transaction. Safe to run from many processes at once: they queue on an advisory lock.
- * Thread-safe.
+ * Creates and upgrades the schema from numbered files, each applied once, all in one transaction.
+ * Safe to run from many processes at once: they queue on an advisory lock. Where nothing is missing
+ * it only reads, so that a service may call it at every start with a role that cannot change the
+ * schema. Run {@link Roles} again after an upgrade. Thread-safe.
  */
 public final class Migrations {
   private static final List<String> FILES =
@@ -31,6 +32,7 @@ public final class Migrations {
           "V003__claim.sql",
           "V004__settle.sql",
           "V005__views.sql",
+          "V006__partitions.sql",
           "V007__operate.sql",
           "V008__replay.sql",
           "V010__backlog.sql");
@@ -45,6 +47,31 @@ public final class Migrations {
       );
       """;
 
+  /**
+   * PostgreSQL lets everyone execute a new function. Default privileges could not prevent that for
+   * one schema only, so it is taken back after each upgrade.
+   */
+  private static final String CLOSE = "revoke all on all functions in schema postrider from public";
+
+  private static final String LOCK =
+      "select pg_advisory_xact_lock(hashtext('postrider.migration'))";
+
+  /** One file in the script: its name, the error if it was changed, its text, its checksum. */
+  private static final String GUARDED =
+      """
+
+      -- %1$s
+      do $guard$
+      begin
+        if exists (select from postrider.migration where file = '%1$s' and checksum <> '%4$s') then
+          raise exception '%2$s';
+        elsif not exists (select from postrider.migration where file = '%1$s') then
+          execute %3$s;
+          insert into postrider.migration (file, checksum) values ('%1$s', '%4$s');
+        end if;
+      end $guard$;
+      """;
+
   private final Schema schema;
 
   public Migrations(Schema schema) {
@@ -55,34 +82,52 @@ public final class Migrations {
   public List<String> apply(DataSource dataSource) throws SQLException {
     try (Connection connection = dataSource.getConnection()) {
       connection.setAutoCommit(false);
-      List<String> applied = new ArrayList<>();
+      // Whoever waited for the lock must see what its holder has done.
+      connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
       try {
-        lock(connection);
-        execute(connection, schema.sql(CREATE_HISTORY));
-        Map<String, String> history = history(connection);
-        for (String file : FILES) {
-          String text = schema.sql(read(file));
-          String checksum = checksum(text);
-          String known = history.get(file);
-          if (known == null) {
-            execute(connection, text);
-            record(connection, file, checksum);
-            applied.add(file);
-          } else if (!known.equals(checksum)) {
-            throw new PostriderException(
-                "migration "
-                    + file
-                    + " was applied with other contents than this version has; the schema was"
-                    + " changed by hand or by another version of Postrider");
-          }
-        }
+        List<String> applied = missing(connection).isEmpty() ? List.of() : upgrade(connection);
         connection.commit();
+        return applied;
       } catch (SQLException | RuntimeException e) {
         connection.rollback();
         throw e;
       }
-      return applied;
     }
+  }
+
+  private List<String> upgrade(Connection connection) throws SQLException {
+    execute(connection, schema.sql(LOCK));
+    execute(connection, schema.sql(CREATE_HISTORY));
+    List<String> missing = missing(connection);
+    for (String file : missing) {
+      String text = schema.sql(read(file));
+      execute(connection, text);
+      record(connection, file, checksum(text));
+    }
+    execute(connection, schema.sql(CLOSE));
+    return missing;
+  }
+
+  /** What the database lacks of our files; those it has must be the same as ours. */
+  private List<String> missing(Connection connection) throws SQLException {
+    Map<String, String> history = history(connection);
+    List<String> missing = new ArrayList<>();
+    for (String file : FILES) {
+      String known = history.get(file);
+      if (known == null) {
+        missing.add(file);
+      } else if (!known.equals(checksum(schema.sql(read(file))))) {
+        throw new PostriderException(changed(file));
+      }
+    }
+    return missing;
+  }
+
+  private static String changed(String file) {
+    return "migration "
+        + file
+        + " was applied with other contents than this version has; the schema was changed by hand"
+        + " or by another version of Postrider";
   }
 
   /**
@@ -90,39 +135,25 @@ public final class Migrations {
    */
   public String script() {
     StringBuilder out = new StringBuilder("begin;\n");
-    out.append(schema.sql("select pg_advisory_xact_lock(hashtext('postrider.migration'));\n"));
-    out.append(schema.sql(CREATE_HISTORY));
+    out.append(LOCK).append(";\n").append(CREATE_HISTORY);
     for (String file : FILES) {
-      String text = schema.sql(read(file));
-      String tag = "$" + file.substring(0, 4) + "$";
-      out.append("\n-- ").append(file).append('\n');
-      out.append("do $guard$\nbegin\n  if not exists (select from ")
-          .append(schema.name())
-          .append(".migration where file = '")
-          .append(file)
-          .append("') then\n    execute ")
-          .append(tag)
-          .append('\n')
-          .append(text)
-          .append(tag)
-          .append(";\n    insert into ")
-          .append(schema.name())
-          .append(".migration (file, checksum) values ('")
-          .append(file)
-          .append("', '")
-          .append(checksum(text))
-          .append("');\n  end if;\nend $guard$;\n");
+      out.append(
+          GUARDED.formatted(file, changed(file), quoted(file), checksum(schema.sql(read(file)))));
     }
-    return out.append("commit;\n").toString();
+    return schema.sql(out.append(CLOSE).append(";\ncommit;\n").toString());
   }
 
-  private void lock(Connection connection) throws SQLException {
-    execute(
-        connection, schema.sql("select pg_advisory_xact_lock(hashtext('postrider.migration'))"));
+  /** The file as a string constant whose tag occurs nowhere in it. */
+  private static String quoted(String file) {
+    String tag = "$" + file.substring(0, 4) + "$";
+    return tag + "\n" + read(file) + tag;
   }
 
   private Map<String, String> history(Connection connection) throws SQLException {
     Map<String, String> history = new HashMap<>();
+    if (!exists(connection)) {
+      return history;
+    }
     try (Statement statement = connection.createStatement();
         ResultSet rows =
             statement.executeQuery(
@@ -132,6 +163,15 @@ public final class Migrations {
       }
     }
     return history;
+  }
+
+  private boolean exists(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row =
+            statement.executeQuery(
+                schema.sql("select to_regclass('postrider.migration') is not null"))) {
+      return row.next() && row.getBoolean(1);
+    }
   }
 
   private void record(Connection connection, String file, String checksum) throws SQLException {

@@ -1,0 +1,92 @@
+package dev.postrider.store;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+/**
+ * Four roles, none of which can log in or write to a table: a service's own login is made a member
+ * of the one it needs ({@code grant postrider_producer to shop}).
+ *
+ * <ul>
+ *   <li>producer: may enqueue, and read nothing
+ *   <li>relay: may claim, settle and keep leases, and read what steers it; payloads only by a claim
+ *   <li>operator: may read everything and act through the operators' functions
+ *   <li>reader: may read everything
+ * </ul>
+ *
+ * <p>Writing happens only inside functions that run as the schema's owner, so nobody but the owner
+ * can change a message or an attempt. The script may be run again at any time, and must be after an
+ * upgrade; it takes back what a role has too much. Roles belong to the whole cluster: those that
+ * exist are used as they are, so an administrator may make them beforehand. Thread-safe.
+ */
+public final class Roles {
+  private static final String SCRIPT =
+      """
+      do $roles$
+      declare
+        v_role     text;
+        v_function record;
+        v_reading  text[] := '{lane_of, id_time, id_floor}';
+      begin
+        perform pg_advisory_xact_lock(hashtext('postrider.migration'));
+        revoke all on schema postrider from public;
+        revoke all on all tables in schema postrider from public;
+        revoke all on all functions in schema postrider from public;
+
+        foreach v_role in array '{ROLE_producer, ROLE_relay, ROLE_operator, ROLE_reader}'::text[] loop
+          begin
+            if not exists (select from pg_roles where rolname = v_role) then
+              execute format('create role %I nologin', v_role);
+            end if;
+          exception when duplicate_object or unique_violation then
+            null; -- made at this moment from another database of the cluster
+          end;
+          execute format('revoke all on all tables in schema postrider from %I', v_role);
+          execute format('revoke all on all sequences in schema postrider from %I', v_role);
+          execute format('revoke all on all functions in schema postrider from %I', v_role);
+          execute format('revoke all on schema postrider from %I', v_role);
+          execute format('grant usage on schema postrider to %I', v_role);
+        end loop;
+
+        for v_function in
+          select f.oid::regprocedure as signature, g.role
+            from (values
+              ('ROLE_producer', array['enqueue', 'enqueue_batch']),
+              ('ROLE_relay', v_reading || array['worker_id', 'claim', 'settle', 'settle_held',
+                'renew', 'renew_held', 'reap', 'arm_doorbell', 'disarm_doorbell',
+                'ensure_partitions']),
+              ('ROLE_operator', v_reading || array['ensure_partitions', 'retire_default']),
+              ('ROLE_reader', v_reading)) g(role, names)
+            join pg_proc f
+              on f.pronamespace = 'postrider'::regnamespace and f.proname::text = any (g.names)
+        loop
+          execute format('grant execute on function %s to %I', v_function.signature, v_function.role);
+        end loop;
+
+        grant select on postrider.migration, postrider.engine, postrider.route, postrider.pause,
+          postrider.worker, postrider.lease, postrider.queue, postrider.dead_letter,
+          postrider.delivered_content, postrider.message_state, postrider.attempt_history,
+          postrider.partition to ROLE_relay;
+        grant select on all tables in schema postrider to ROLE_operator, ROLE_reader;
+      end $roles$;
+      """;
+
+  private final Schema schema;
+
+  public Roles(Schema schema) {
+    this.schema = schema;
+  }
+
+  /** The script, for people whose DBAs run it: as the schema's owner, who may create roles. */
+  public String script() {
+    return schema.sql(SCRIPT).replace("ROLE_", schema.name() + "_");
+  }
+
+  /** Runs the script; it takes effect at once or with the connection's transaction. */
+  public void apply(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(script());
+    }
+  }
+}

@@ -1,0 +1,278 @@
+package dev.postrider.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.postrider.testing.TestDatabase;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RolesTest {
+  private static final TestDatabase DATABASE = TestDatabase.create();
+  private static final Roles ROLES = new Roles(Schema.DEFAULT);
+
+  /** Called by other functions only, which run as the owner. */
+  private static final List<String> INTERNAL =
+      List.of(
+          "attach_days",
+          "check_headers",
+          "check_message",
+          "dedupe_vanished",
+          "intern_route",
+          "is_json",
+          "is_plain",
+          "new_id",
+          "park_followers",
+          "partition_bound",
+          "promote",
+          "pull_followers",
+          "ranges",
+          "read_batch",
+          "refuse",
+          "refuse_unreadable",
+          "settle_undelivered");
+
+  @BeforeAll
+  static void makeRoles() {
+    DATABASE.execute(ROLES.script());
+    DATABASE.execute("select postrider.enqueue('shop', 'orders', '{}', key => 'k')");
+    DATABASE.execute(
+        """
+        select postrider.settle(1, array[1], array[0::smallint], array[gen_random_uuid()],
+          array[0::bigint], array[1::smallint])
+        """);
+  }
+
+  @ParameterizedTest
+  @Tag("EN-14")
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      textBlock =
+          """
+          producer | select payload from postrider.message
+          producer | select id from postrider.queue
+          producer | select * from postrider.message_state
+          producer | select * from postrider.attempt_history
+          producer | insert into postrider.queue select * from postrider.queue
+          producer | insert into postrider.message select * from postrider.message
+          producer | select postrider.claim(1, 1, 1, 1, '{1}')
+          producer | select postrider.worker_id('me')
+          producer | select postrider.reap()
+          producer | select postrider.arm_doorbell()
+          producer | select postrider.ensure_partitions(1)
+          producer | select postrider.intern_route('a', 'b')
+          producer | update postrider.engine set max_payload_bytes = 1
+          relay    | update postrider.attempt set error = null
+          relay    | delete from postrider.attempt
+          relay    | delete from postrider.attempt_default
+          relay    | truncate postrider.attempt
+          relay    | insert into postrider.attempt select * from postrider.attempt
+          relay    | select payload from postrider.message
+          relay    | update postrider.message set payload = ''
+          relay    | delete from postrider.queue
+          relay    | update postrider.queue set lease = null
+          relay    | update postrider.dead_letter set resolved_at = now()
+          relay    | select postrider.enqueue('a', 'b', '{}')
+          relay    | select postrider.retire_default('message')
+          relay    | select postrider.promote(1)
+          relay    | select nextval('postrider.lease_token')
+          operator | update postrider.message set payload = ''
+          operator | delete from postrider.message
+          operator | update postrider.attempt set error = null
+          operator | delete from postrider.attempt
+          operator | delete from postrider.queue
+          operator | delete from postrider.audit
+          operator | select postrider.enqueue('a', 'b', '{}')
+          operator | select postrider.claim(1, 1, 1, 1, '{1}')
+          operator | drop table postrider.message_default
+          reader   | insert into postrider.inbox (consumer, message_id) values ('c', gen_random_uuid())
+          reader   | update postrider.engine set doorbell_armed = true
+          reader   | delete from postrider.dead_letter
+          reader   | select postrider.enqueue('a', 'b', '{}')
+          reader   | select postrider.claim(1, 1, 1, 1, '{1}')
+          reader   | select postrider.disarm_doorbell()
+          reader   | create table postrider.mine (id int)
+          """)
+  void isDenied(String role, String sql) {
+    assertThatThrownBy(() -> as(role, sql))
+        .isInstanceOfSatisfying(
+            SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("42501"));
+  }
+
+  @Test
+  @Tag("PO-4")
+  @Tag("EN-14")
+  void theRelayCanNeitherUpdateNorDeleteAnAttempt() {
+    long attempts = DATABASE.count("select count(*) from postrider.attempt");
+    assertThat(attempts).isPositive();
+    for (String table : List.of("attempt", "attempt_default")) {
+      assertThatThrownBy(() -> as("relay", "update postrider." + table + " set code = 'x'"))
+          .hasMessageContaining("permission denied for table " + table);
+      assertThatThrownBy(() -> as("relay", "delete from postrider." + table))
+          .hasMessageContaining("permission denied for table " + table);
+    }
+    assertThat(DATABASE.count("select count(*) from postrider.attempt")).isEqualTo(attempts);
+  }
+
+  @ParameterizedTest
+  @Tag("EN-14")
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      textBlock =
+          """
+          producer | select postrider.enqueue('a', 'b', '{}', key => 'k', dedupe_key => 'd')
+          producer | select * from postrider.enqueue_batch('[{"namespace":"a","topic":"c","payload":{}}]')
+          relay    | select postrider.worker_id('me')
+          relay    | select * from postrider.claim(1, 1, 1, 60000, array(select id from postrider.route))
+          relay    | select postrider.settle_held(1, array[gen_random_uuid()], 1::smallint)
+          relay    | select postrider.renew('{1}', 1), postrider.renew_held(1, gen_random_uuid(), 1)
+          relay    | select postrider.reap()
+          relay    | select postrider.arm_doorbell(), postrider.disarm_doorbell()
+          relay    | select * from postrider.ensure_partitions(1)
+          relay    | select * from postrider.message_state, postrider.attempt_history
+          relay    | select * from postrider.pause, postrider.route, postrider.partition
+          relay    | listen postrider
+          operator | select m.payload, a.* from postrider.message m, postrider.attempt a
+          operator | select * from postrider.message_state, postrider.attempt_history
+          operator | select * from postrider.audit, postrider.dedupe, postrider.ordering_key
+          reader   | select m.payload, a.* from postrider.message m, postrider.attempt a
+          reader   | select * from postrider.message_state, postrider.attempt_history
+          reader   | select * from postrider.message where id >= postrider.id_floor(now())
+          """)
+  void isAllowed(String role, String sql) {
+    assertThatCode(() -> as(role, sql)).doesNotThrowAnyException();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"producer", "relay", "operator", "reader"})
+  @Tag("EN-14")
+  void noRoleCanWriteToAnyTableOrLogIn(String role) {
+    assertThat(
+            DATABASE.column(
+                """
+                select relname || ' ' || privilege
+                  from pg_class, unnest(array['insert', 'update', 'delete', 'truncate',
+                    'references', 'trigger']) privilege
+                 where relnamespace = 'postrider'::regnamespace and relkind in ('r', 'p', 'v')
+                   and has_table_privilege('postrider_ROLE', oid, privilege)
+                union all
+                select 'login' from pg_roles where rolname = 'postrider_ROLE' and rolcanlogin
+                """
+                    .replace("ROLE", role)))
+        .isEmpty();
+  }
+
+  /** A new function must be given to a role in the script, or be named here as internal. */
+  @Test
+  @Tag("EN-14")
+  void everyFunctionIsEitherGrantedOrInternal() {
+    assertThat(
+            DATABASE.column(
+                """
+                select distinct p.proname from pg_proc p
+                 where p.pronamespace = 'postrider'::regnamespace and not exists (
+                   select from aclexplode(p.proacl) a where a.grantee <> p.proowner)
+                 order by 1
+                """))
+        .containsExactlyElementsOf(INTERNAL);
+  }
+
+  @Test
+  @Tag("EN-14")
+  void functionsThatRunAsTheOwnerHaveAFixedSearchPath() {
+    assertThat(
+            DATABASE.column(
+                """
+                select proname from pg_proc
+                 where pronamespace = 'postrider'::regnamespace and prosecdef
+                   and not coalesce(proconfig, '{}') @> '{"search_path=pg_catalog, pg_temp"}'
+                """))
+        .isEmpty();
+  }
+
+  @Test
+  @Tag("EN-14")
+  void afterAMigrationNobodyCanCallAnything() {
+    TestDatabase database = TestDatabase.create();
+    assertThat(
+            database.column(
+                """
+                select p.proname from pg_proc p, aclexplode(coalesce(p.proacl,
+                  acldefault('f', p.proowner))) a
+                 where p.pronamespace = 'postrider'::regnamespace and a.grantee <> p.proowner
+                """))
+        .isEmpty();
+  }
+
+  @Test
+  @Tag("EN-14")
+  void theScriptTakesBackWhatARoleHasTooMuch() throws Exception {
+    TestDatabase database = TestDatabase.create();
+    database.execute(ROLES.script());
+    database.execute("grant delete on postrider.message to postrider_reader");
+    database.execute("grant execute on function postrider.reap to public");
+    try (Connection connection = database.dataSource().getConnection()) {
+      ROLES.apply(connection);
+    }
+    assertThat(
+            database.value(
+                """
+                select has_table_privilege('postrider_reader', 'postrider.message', 'delete')
+                    or has_function_privilege('postrider_reader', 'postrider.reap()', 'execute')
+                """))
+        .isEqualTo("f");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {14, 18})
+  @Tag("EN-14")
+  @Tag("EN-15")
+  void rolesAreMadeFromManyDatabasesAtOnce(int version) throws Exception {
+    Schema schema = new Schema("outbox_roles");
+    List<TestDatabase> databases =
+        Stream.generate(() -> TestDatabase.empty(version)).limit(4).toList();
+    for (TestDatabase database : databases) {
+      new Migrations(schema).apply(database.dataSource());
+    }
+    ExecutorService pool = Executors.newFixedThreadPool(8);
+    try {
+      List<? extends Future<?>> runs =
+          Stream.concat(databases.stream(), databases.stream())
+              .map(d -> pool.submit(() -> d.execute(new Roles(schema).script())))
+              .toList();
+      for (Future<?> run : runs) {
+        run.get();
+      }
+    } finally {
+      pool.shutdown();
+    }
+    assertThat(
+            databases
+                .get(0)
+                .column("select rolname from pg_roles where rolname ~ '^outbox_roles_'"))
+        .hasSize(4);
+  }
+
+  private static void as(String role, String sql) throws SQLException {
+    try (Connection connection = DATABASE.transaction();
+        Statement statement = connection.createStatement()) {
+      statement.execute("set role postrider_" + role);
+      statement.execute(sql);
+    }
+  }
+}
