@@ -32,7 +32,8 @@ public final class Migrations {
           "V004__settle.sql",
           "V005__views.sql",
           "V007__operate.sql",
-          "V008__replay.sql");
+          "V008__replay.sql",
+          "V009__archive.sql");
 
   private static final String CREATE_HISTORY =
       """
