@@ -35,6 +35,7 @@ public final class Migrations {
           "V006__partitions.sql",
           "V007__operate.sql",
           "V008__replay.sql",
+          "V009__archive.sql",
           "V010__backlog.sql");
 
   private static final String CREATE_HISTORY =

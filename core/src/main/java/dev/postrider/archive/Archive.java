@@ -1,0 +1,169 @@
+package dev.postrider.archive;
+
+import dev.postrider.store.Database;
+import dev.postrider.store.RefusedException;
+import dev.postrider.store.Schema;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import java.util.zip.GZIPInputStream;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Moves old, settled messages from the log to compressed files of one JSON object a line, attempts
+ * included. A partition with nothing else in it is dropped, from others the messages are removed in
+ * small batches. If a run dies, the next one writes again what was not removed yet: a message may
+ * then be in two files, but is never in none. Thread-safe if the data source is; one run at a time.
+ */
+public final class Archive {
+  private static final String COUNT =
+      "select p_after, settled, kept, done from postrider.archive_count(?, ?, ?::uuid)";
+  private static final String FILES =
+      """
+      select * from postrider.archive_file
+       where name > coalesce(?, '') order by name limit ?
+      """;
+  private static final String LOCK = "select pg_try_advisory_lock(hashtext('postrider.archive'))";
+  private static final String UNLOCK = "select pg_advisory_unlock(hashtext('postrider.archive'))";
+
+  private final Database database;
+  private final ArchiveConfig config;
+  private final Pause pause;
+
+  /** Waits before another try; false if there is to be none. */
+  @FunctionalInterface
+  interface Pause {
+    boolean await(Duration time);
+  }
+
+  public Archive(DataSource dataSource, Schema schema, ArchiveConfig config) {
+    this(dataSource, schema, config, Archive::sleep);
+  }
+
+  Archive(DataSource dataSource, Schema schema, ArchiveConfig config, Pause pause) {
+    this.database = new Database(dataSource, schema);
+    this.config = config;
+    this.pause = pause;
+  }
+
+  /** What a run would do now. Counts exactly, in short statements. */
+  public List<ArchivePlan> dryRun() throws SQLException {
+    UUID cutoff = ArchiveRun.cutoff(database, config);
+    List<ArchivePlan> plans = new ArrayList<>();
+    for (ArchiveRun.Partition partition : ArchiveRun.plan(database, cutoff)) {
+      Counted counted = new Counted(null, 0, 0, false);
+      while (!counted.done) {
+        counted =
+            counted.plus(
+                database.one(COUNT, Archive::counted, partition.name(), cutoff, counted.after));
+      }
+      plans.add(
+          new ArchivePlan(partition.name(), partition.whole(), counted.settled, counted.kept));
+    }
+    return plans;
+  }
+
+  /**
+   * Archives all that is older than the retention.
+   *
+   * @param goOn told how far it is after each page; false stops
+   */
+  public ArchiveReport run(String actor, Predicate<ArchiveReport> goOn)
+      throws SQLException, IOException {
+    RefusedException.ifBlank("actor", actor);
+    Files.createDirectories(config.directory());
+    try (Connection connection = database.dataSource().getConnection()) {
+      connection.setAutoCommit(true);
+      if (!ask(connection, LOCK)) {
+        throw new RefusedException("another archive run is going on; wait for its end");
+      }
+      try {
+        return new ArchiveRun(database, config, actor, goOn, pause).run();
+      } finally {
+        ask(connection, UNLOCK);
+      }
+    }
+  }
+
+  /** The files written so far, by name, a page at a time. */
+  public List<ArchiveFile> files(@Nullable String after, int limit) throws SQLException {
+    return database.list(FILES, Archive::file, after, limit);
+  }
+
+  /** The lines of a file, one message each. Close the stream. */
+  public static Stream<String> lines(Path file) throws IOException {
+    BufferedReader reader =
+        new BufferedReader(
+            new InputStreamReader(
+                new GZIPInputStream(Files.newInputStream(file), 1 << 16), StandardCharsets.UTF_8));
+    return reader.lines().onClose(() -> close(reader));
+  }
+
+  private static void close(BufferedReader reader) {
+    try {
+      reader.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private boolean ask(Connection connection, String sql) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(database.schema().sql(sql));
+        ResultSet row = statement.executeQuery()) {
+      row.next();
+      return row.getBoolean(1);
+    }
+  }
+
+  private static boolean sleep(Duration time) {
+    try {
+      Thread.sleep(time.toMillis());
+      return true;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  private record Counted(@Nullable UUID after, long settled, long kept, boolean done) {
+    Counted plus(Counted next) {
+      return new Counted(next.after, settled + next.settled, kept + next.kept, next.done);
+    }
+  }
+
+  private static Counted counted(ResultSet row) throws SQLException {
+    return new Counted(
+        row.getObject("p_after", UUID.class),
+        row.getLong("settled"),
+        row.getLong("kept"),
+        row.getBoolean("done"));
+  }
+
+  private static ArchiveFile file(ResultSet row) throws SQLException {
+    return new ArchiveFile(
+        row.getString("name"),
+        row.getString("partition"),
+        row.getObject("first_id", UUID.class),
+        row.getObject("last_id", UUID.class),
+        row.getLong("messages"),
+        row.getLong("bytes"),
+        row.getString("sha256"),
+        Objects.requireNonNull(Database.instant(row, "written_at")));
+  }
+}

@@ -1,0 +1,36 @@
+package dev.postrider.archive;
+
+import dev.postrider.store.RefusedException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Immutable.
+ *
+ * @param directory where the files go; of one database only
+ * @param retention messages older than this, by the time in their ids, are archived; at least two
+ *     days, since enqueue takes ids of up to a day ago
+ * @param messagesPerFile the most that one file holds
+ */
+public record ArchiveConfig(Path directory, Duration retention, int messagesPerFile) {
+  private static final Duration LEAST = Duration.ofDays(2);
+
+  public ArchiveConfig {
+    List<String> problems = new ArrayList<>();
+    if (retention.compareTo(LEAST) < 0) {
+      problems.add("retention must be at least 2 days, got " + retention);
+    }
+    if (messagesPerFile < 1 || messagesPerFile > 1_000_000) {
+      problems.add("messagesPerFile must be from 1 to 1000000, got " + messagesPerFile);
+    }
+    if (!problems.isEmpty()) {
+      throw new RefusedException(String.join("; ", problems));
+    }
+  }
+
+  public static ArchiveConfig of(Path directory, Duration retention) {
+    return new ArchiveConfig(directory, retention, 100_000);
+  }
+}

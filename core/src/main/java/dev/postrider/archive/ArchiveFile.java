@@ -1,0 +1,19 @@
+package dev.postrider.archive;
+
+import java.time.Instant;
+import java.util.UUID;
+
+/**
+ * A file as the database knows it. Immutable.
+ *
+ * @param sha256 of the file as it is, compressed
+ */
+public record ArchiveFile(
+    String name,
+    String partition,
+    UUID firstId,
+    UUID lastId,
+    long messages,
+    long bytes,
+    String sha256,
+    Instant writtenAt) {}

@@ -1,0 +1,295 @@
+package dev.postrider.archive;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.postrider.store.Schema;
+import dev.postrider.testing.Courier;
+import dev.postrider.testing.TestDatabase;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ArchiveTest {
+  private TestDatabase database = TestDatabase.create();
+  private OldMessages old = new OldMessages(database);
+  @TempDir private Path directory = Path.of("");
+
+  @ParameterizedTest
+  @ValueSource(ints = {14, 18})
+  @Tag("HE-11")
+  void aSettledPartitionIsWrittenToAFileAndDropped(int version) throws Exception {
+    database = TestDatabase.create(version);
+    old = new OldMessages(database);
+    old.partition();
+    UUID json = old.delivered();
+    UUID bytes = old.delivered("text/plain", "decode('00ff', 'hex')");
+    UUID discarded = old.dead("now(), 'discarded', 'why'");
+    UUID young = new Courier(database).enqueue("'shop', 'orders'");
+    new Courier(database).deliver();
+
+    ArchiveReport report = archive().run("ann", r -> true);
+
+    assertThat(report.dropped()).containsExactly("message_old", "attempt_old");
+    assertThat(report.removed()).isEqualTo(3);
+    assertThat(logged()).containsExactly(young);
+    assertThat(database.count("select count(*) from postrider.dead_letter")).isZero();
+    assertThat(database.count("select count(*) from postrider.attempt")).isEqualTo(1);
+    assertThat(lines())
+        .satisfiesExactly(
+            line ->
+                assertThat(line)
+                    .contains(
+                        json.toString(), "\"payload\":\"{\\\"n\\\": 1,\\n \\\"s\\\": \\\"ä\\\"}\"")
+                    .contains("\"attempts\":[{", "\"state\":\"DISPATCHED\"", "\"worker\":\"old\""),
+            line -> assertThat(line).contains(bytes.toString(), "\"payload_base64\":\"AP8=\""),
+            line -> assertThat(line).contains(discarded.toString(), "\"reason\":\"why\""));
+  }
+
+  @Test
+  @Tag("HE-11")
+  void theFileIsRecordedWithItsCountAndChecksum() throws Exception {
+    old.partition();
+    old.delivered();
+    archive().run("ann", r -> true);
+
+    ArchiveFile file = archive().files(null, 10).get(0);
+    byte[] bytes = Files.readAllBytes(directory.resolve(file.name()));
+    assertThat(file.messages()).isEqualTo(1);
+    assertThat(file.sha256())
+        .isEqualTo(HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes)));
+    assertThat(database.column("select action from postrider.audit where actor = 'ann'"))
+        .containsExactly("archive.write", "archive.drop", "archive.drop");
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  @Tag("HE-11")
+  void whatIsNotSettledStaysWithItsAttempts(boolean partitioned) throws Exception {
+    if (partitioned) {
+      old.partition();
+    }
+    UUID pending = old.pending();
+    UUID processing = old.pending();
+    database.execute("update postrider.queue set lease = 1 where id = '" + processing + "'");
+    UUID dead = old.dead("null, null, null");
+    old.delivered();
+    old.dead("now(), 'discarded', 'why'");
+
+    ArchiveReport report = archive().run("ann", r -> true);
+
+    assertThat(report.kept()).isEqualTo(3);
+    assertThat(report.removed()).isEqualTo(2);
+    assertThat(report.dropped()).isEmpty();
+    assertThat(logged()).containsExactly(pending, processing, dead);
+    assertThat(database.column("select message_id from postrider.attempt"))
+        .containsExactly(dead.toString());
+    assertThat(database.column("select message_id from postrider.dead_letter"))
+        .containsExactly(dead.toString());
+  }
+
+  @Test
+  @Tag("HE-11")
+  void aMessageReplayedWhileItsFileIsWrittenStays() throws Exception {
+    UUID replayed = old.delivered();
+    old.delivered();
+    ArchiveReport report = archive().run("ann", onceInTheMiddle(() -> old.enqueue(replayed)));
+    assertThat(report.archived()).isEqualTo(2);
+    assertThat(logged()).containsExactly(replayed);
+  }
+
+  @Test
+  @Tag("HE-11")
+  void aPartitionWithAMessageReplayedMeanwhileIsNotDropped() throws Exception {
+    old.partition();
+    UUID replayed = old.delivered();
+    ArchiveReport report = archive().run("ann", onceInTheMiddle(() -> old.enqueue(replayed)));
+    assertThat(report.busy()).containsExactly("message_old");
+    assertThat(logged()).containsExactly(replayed);
+  }
+
+  @Test
+  @Tag("HE-11")
+  void aPartitionWithAMessageCommittedMeanwhileIsNotDropped() throws Exception {
+    old.partition();
+    old.delivered();
+    ArchiveReport report = archive().run("ann", onceInTheMiddle(old::deliveredWithTheLowestId));
+    assertThat(report.busy()).containsExactly("message_old");
+    assertThat(logged()).hasSize(2);
+    assertThat(archive().run("ann", r -> true).removed()).isEqualTo(2);
+  }
+
+  @Test
+  @Tag("HE-11")
+  void aRunThatDiesBeforeTheRemovalIsRepeatedWithoutLossOrHalfFiles() throws Exception {
+    old.partition();
+    UUID id = old.delivered();
+    Files.createFile(directory.resolve("postrider-1.ndjson.gz.tmp"));
+    try (Connection reader = database.transaction()) {
+      reader.createStatement().execute("lock table postrider.message in access share mode");
+      Archive dies = archive(time -> false);
+      assertThatThrownBy(() -> dies.run("ann", r -> true)).isInstanceOf(SQLException.class);
+    }
+    assertThat(logged()).containsExactly(id);
+
+    archive().run("ann", r -> true);
+
+    assertThat(logged()).isEmpty();
+    assertThat(files()).hasSize(1);
+    assertThat(lines()).hasSize(1);
+  }
+
+  @Test
+  @Tag("HE-11")
+  void aRunThatDiesInTheMiddleOfAFileLeavesNoFile() {
+    old.partition();
+    UUID id = old.delivered();
+    assertThatThrownBy(
+            () ->
+                archive()
+                    .run(
+                        "ann",
+                        report -> {
+                          throw new IllegalStateException("killed");
+                        }))
+        .hasMessage("killed");
+    assertThat(files()).isEmpty();
+    assertThat(logged()).containsExactly(id);
+  }
+
+  @Test
+  @Tag("HE-11")
+  void theDropWaitsInShortTriesForTheLock() throws Exception {
+    old.partition();
+    old.delivered();
+    AtomicInteger pauses = new AtomicInteger();
+    try (Connection reader = database.transaction()) {
+      reader.createStatement().execute("lock table postrider.message in access share mode");
+      Archive archive =
+          archive(
+              time -> {
+                commit(reader);
+                return pauses.incrementAndGet() < 5;
+              });
+      assertThat(archive.run("ann", r -> true).dropped()).contains("message_old");
+    }
+    assertThat(pauses).hasPositiveValue();
+  }
+
+  @Test
+  @Tag("HE-11")
+  void aDryRunCountsAndChangesNothing() throws Exception {
+    old.partition();
+    old.delivered();
+    old.delivered();
+    old.pending();
+    assertThat(archive().dryRun())
+        .contains(new ArchivePlan("message_old", false, 2, 1))
+        .contains(new ArchivePlan("message_default", false, 0, 0));
+    assertThat(logged()).hasSize(3);
+    assertThat(files()).isEmpty();
+  }
+
+  @Test
+  @Tag("HE-11")
+  void aStoppedRunKeepsWhatItHasAndTheNextOneGoesOn() throws Exception {
+    for (int i = 0; i < 5; i++) {
+      old.delivered();
+    }
+    ArchiveReport stopped = archive().run("ann", report -> report.archived() < 4);
+    assertThat(stopped.stopped()).isTrue();
+    assertThat(stopped.removed()).isEqualTo(4);
+    assertThat(archive().run("ann", r -> true).removed()).isEqualTo(1);
+    assertThat(lines()).hasSize(5).doesNotHaveDuplicates();
+    assertThat(files()).hasSize(3);
+  }
+
+  @Test
+  @Tag("HE-11")
+  void onlyOneRunAtATime() throws Exception {
+    archive()
+        .run(
+            "ann",
+            report -> {
+              assertThatThrownBy(() -> archive().run("bob", r -> true))
+                  .hasMessageContaining("another archive run");
+              return true;
+            });
+  }
+
+  @Test
+  @Tag("HE-11")
+  void aRetentionThatEnqueueCouldStillWriteToIsRefused() {
+    assertThatThrownBy(() -> ArchiveConfig.of(directory, Duration.ofDays(1)))
+        .hasMessageContaining("at least 2 days");
+  }
+
+  private static Predicate<ArchiveReport> onceInTheMiddle(Runnable act) {
+    AtomicInteger calls = new AtomicInteger();
+    return report -> {
+      if (calls.getAndIncrement() == 0) {
+        act.run();
+      }
+      return true;
+    };
+  }
+
+  private Archive archive() {
+    return archive(time -> true);
+  }
+
+  private Archive archive(Archive.Pause pause) {
+    ArchiveConfig config = new ArchiveConfig(directory, Duration.ofDays(30), 2);
+    return new Archive(database.dataSource(), Schema.DEFAULT, config, pause);
+  }
+
+  private List<UUID> logged() {
+    return database.column("select id from postrider.message order by id").stream()
+        .map(UUID::fromString)
+        .toList();
+  }
+
+  private List<Path> files() {
+    try (Stream<Path> files = Files.list(directory)) {
+      return files.sorted().toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private List<String> lines() {
+    return files().stream().flatMap(ArchiveTest::lines).sorted().toList();
+  }
+
+  private static Stream<String> lines(Path file) {
+    try (Stream<String> lines = Archive.lines(file)) {
+      return lines.toList().stream();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void commit(Connection connection) {
+    try {
+      connection.commit();
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}
