@@ -183,15 +183,20 @@ begin
   end if;
   insert into postrider.lease (token, worker, claimed_at, until, open, ids)
   values (v_token, p_worker, now(), now() + p_lease_ms * interval '1 ms', cardinality(v_ids), v_ids);
-  -- Bounds as well as ids: they let the server leave out the other partitions before it opens them.
+  -- One probe per message, in the order of the claim, which is a key's order: a plain join may be turned
+  -- round, and then scans the log from the first id to the last and returns by id. Bounds as well as
+  -- ids: they let the server leave out the other partitions before it opens them.
   return query
     select m.id, v_token, t.lane, t.attempts, t.delivery, m.key_id, m.sequence, m.route, m.created_at,
            m.tenant, m.aggregate_type, m.aggregate_id, m.event_type, m.ordering_key, m.dedupe_key,
            m.content_type, m.headers, m.payload, now()
       from unnest(v_ids, v_lanes, v_attempts, v_deliveries) as t(id, lane, attempts, delivery)
-      join postrider.message m on m.id = t.id
-       and m.id >= (select u from unnest(v_ids) u order by u limit 1)
-       and m.id <= (select u from unnest(v_ids) u order by u desc limit 1);
+     cross join lateral (
+       select * from postrider.message m
+        where m.id = t.id
+          and m.id >= (select u from unnest(v_ids) u order by u limit 1)
+          and m.id <= (select u from unnest(v_ids) u order by u desc limit 1)
+        limit 1) m;
 end $$;
 
 -- A claim met a full window of rows most of which cannot go, because their key's head is parked, blocked,
