@@ -14,7 +14,9 @@ end $$;
 -- leaves it to the one who holds it; a second run finds nothing. Returns the number of rows.
 create function postrider.reap() returns int
 language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
+as $$
 declare
   v_lease record;
   v_n     int;
@@ -42,7 +44,9 @@ end $$;
 -- Makes parked rows whose time has come claimable.
 create function postrider.promote(p_limit int) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
+as $$
 begin
   update postrider.queue q set lane = -1 - q.lane, due_at = null
    where q.ctid = any (array(
@@ -55,7 +59,7 @@ end $$;
 -- scan, one probe per range whatever its length.
 create function postrider.ranges(p_routes int[]) returns table (route int, lane smallint, first_id uuid)
 language sql stable security definer set search_path = pg_catalog, pg_temp
-set enable_seqscan = off as $$
+set enable_seqscan = off set enable_bitmapscan = off as $$
   with recursive found as (
     select r.route, n.lane, n.id from unnest(p_routes) r(route) cross join lateral (
       select q.lane, q.id from postrider.queue q
@@ -190,15 +194,20 @@ begin
   end if;
   insert into postrider.lease (token, worker, claimed_at, until, open, ids)
   values (v_token, p_worker, now(), now() + p_lease_ms * interval '1 ms', cardinality(v_ids), v_ids);
-  -- Bounds as well as ids: they let the server leave out the other partitions before it opens them.
+  -- One probe per message, in the order of the claim, which is a key's order: a plain join may be turned
+  -- round, and then scans the log from the first id to the last and returns by id. Bounds as well as
+  -- ids: they let the server leave out the other partitions before it opens them.
   return query
     select m.id, v_token, t.lane, t.attempts, t.delivery, m.key_id, m.sequence, m.route, m.created_at,
            m.tenant, m.aggregate_type, m.aggregate_id, m.event_type, m.ordering_key, m.dedupe_key,
            m.content_type, m.headers, m.payload, now()
       from unnest(v_ids, v_lanes, v_attempts, v_deliveries) as t(id, lane, attempts, delivery)
-      join postrider.message m on m.id = t.id
-       and m.id >= (select u from unnest(v_ids) u order by u limit 1)
-       and m.id <= (select u from unnest(v_ids) u order by u desc limit 1);
+     cross join lateral (
+       select * from postrider.message m
+        where m.id = t.id
+          and m.id >= (select u from unnest(v_ids) u order by u limit 1)
+          and m.id <= (select u from unnest(v_ids) u order by u desc limit 1)
+        limit 1) m;
 end $$;
 
 -- A claim met a full window of rows most of which cannot go, because their key's head is parked, blocked,
@@ -255,24 +264,29 @@ begin
 end $$;
 
 -- Gives the next few parked followers of these keys back to their lanes; the last one carries the mark on.
+-- Found by key and sequence only: with "lane < 0" in the query the planner would walk over the whole
+-- primary key when it believes that few rows are parked. Keys in order, so that two settlements never wait
+-- for each other in a circle.
 create function postrider.pull_followers(p_keys bigint[]) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
+as $$
 declare
   v_key  bigint;
   v_last bigint;
 begin
-  foreach v_key in array p_keys loop
+  for v_key in select distinct k from unnest(p_keys) k order by k loop
     with next as materialized (
       select q.ctid as tid, q.sequence from postrider.queue q
-       where q.key_id = v_key and q.lane < 0 and q.due_at = 'infinity' and not q.blocked
+       where q.key_id = v_key and q.due_at = 'infinity' and not q.blocked
        order by q.sequence limit 500 for update),
     pulled as (
       update postrider.queue q set lane = -1 - q.lane, due_at = null from next n where q.ctid = n.tid
       returning q.sequence)
     select max(p.sequence) into v_last from pulled p;
     if exists (select from postrider.queue q
-                where q.key_id = v_key and q.lane < 0 and q.due_at = 'infinity' and not q.blocked) then
+                where q.key_id = v_key and q.due_at = 'infinity' and not q.blocked) then
       update postrider.queue q set pull = true where q.key_id = v_key and q.sequence = v_last;
     end if;
   end loop;

@@ -212,16 +212,18 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
 as $$
 declare
+  v_place record;
   v_row   record;
   v_until timestamptz := now() + p_lease_ms * interval '1 ms';
   v_token bigint;
 begin
+  -- A query of its own: joined, both tables would be searched by id, which is no place in the queue.
+  select m.route, postrider.lane_of(m.key_id) as lane into v_place from postrider.message m where m.id = p_id;
   loop
     select q.route, q.lane, l.token into v_row
-      from postrider.message m
-      join postrider.queue q on q.route = m.route and q.lane = postrider.lane_of(m.key_id) and q.id = m.id
+      from postrider.queue q
       join postrider.lease l on l.token = q.lease and l.worker = p_worker
-     where m.id = p_id;
+     where q.route = v_place.route and q.lane = v_place.lane and q.id = p_id;
     if not found then
       perform postrider.record_conflicts(p_worker, array[p_id], array['renew']);
       return false;

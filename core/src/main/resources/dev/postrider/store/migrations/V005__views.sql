@@ -42,6 +42,8 @@ select a.message_id, a.delivery, a.no,
 union all
 select m.id, q.delivery, q.attempts, 'DISPATCHING', l.claimed_at, null, null, w.name, null, null, null
   from postrider.message m
-  join postrider.queue q on q.route = m.route and q.lane = postrider.lane_of(m.key_id) and q.id = m.id
+ cross join lateral (
+   select * from postrider.queue q
+    where q.route = m.route and q.lane = postrider.lane_of(m.key_id) and q.id = m.id limit 1) q
   join postrider.lease l on l.token = q.lease
   join postrider.worker w on w.id = l.worker;

@@ -1,0 +1,8 @@
+package dev.postrider.store;
+
+class KeyOrderOn14Test extends KeyOrderTest {
+  @Override
+  int version() {
+    return 14;
+  }
+}
