@@ -42,6 +42,7 @@ import org.slf4j.LoggerFactory;
 final class Carrier implements Runnable {
   private static final Logger log = LoggerFactory.getLogger(Carrier.class);
   private static final long BUSY_NANOS = 50_000_000;
+  private static final long DEBOUNCE_NANOS = 5_000_000;
   private static final Duration ROOM_AGAIN = Duration.ofMillis(50);
   private static final Duration UNWOKEN = Duration.ofHours(1);
 
@@ -74,6 +75,7 @@ final class Carrier implements Runnable {
   private boolean failed;
   private boolean lookAgain;
   private long busySinceNanos;
+  private long rungAtNanos = System.nanoTime() - DEBOUNCE_NANOS;
 
   /** A claim with messages that are not settled yet. */
   private static final class Held {
@@ -325,8 +327,10 @@ final class Carrier implements Runnable {
 
   /** Nothing to settle and nothing to claim: sleep until there is. */
   private void rest() throws InterruptedException {
-    busySinceNanos = 0;
     hungry &= stages.routing().servesSomething();
+    if (!hungry) {
+      busySinceNanos = 0; // not while it waits for room with work at hand
+    }
     if (lead && config.listen() && !hungry && !armed && !stopping) {
       armed = session.tryRun(c -> stages.doorbell().arm(c), wakeup);
       // Look once more: what committed before the flag went up did not ring. Also if another relay
@@ -347,6 +351,9 @@ final class Carrier implements Runnable {
       armed = false;
       return;
     }
+    if (reasons.contains(Wakeup.Reason.NOTIFY)) {
+      debounce();
+    }
     if (reasons.contains(Wakeup.Reason.CONTROL)) {
       session.tryRun(stages.routing()::refresh, wakeup);
     }
@@ -356,6 +363,15 @@ final class Carrier implements Runnable {
         hungry = true;
       }
     }
+  }
+
+  /** The first ring of a burst wakes at once; what follows closely is taken together. */
+  private void debounce() throws InterruptedException {
+    long early = DEBOUNCE_NANOS - (System.nanoTime() - rungAtNanos);
+    if (early > 0) {
+      wakeup.pause(Duration.ofNanos(early));
+    }
+    rungAtNanos = System.nanoTime();
   }
 
   /** While work keeps coming nobody needs to ring. */

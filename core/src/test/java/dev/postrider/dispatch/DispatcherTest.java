@@ -1,0 +1,172 @@
+package dev.postrider.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.postrider.message.Answered;
+import dev.postrider.message.Claimed;
+import dev.postrider.message.Message;
+import dev.postrider.message.Outcome;
+import dev.postrider.message.Route;
+import dev.postrider.observe.RelayListener;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+class DispatcherTest {
+  private final List<List<Message>> batches = new CopyOnWriteArrayList<>();
+  private final List<Destination.Answers> answers = new CopyOnWriteArrayList<>();
+  private final List<Answered> heard = new CopyOnWriteArrayList<>();
+  private final LeaseClock lease = new LeaseClock(1, System.nanoTime(), Duration.ofMinutes(1));
+  private final List<Dispatcher> started = new ArrayList<>();
+
+  @AfterEach
+  void close() {
+    started.forEach(Dispatcher::close);
+  }
+
+  private Dispatcher start(boolean keepsOrder, int concurrency) {
+    Destination destination =
+        new Destination() {
+          @Override
+          public void deliver(List<Message> batch, Answers given) {
+            answers.add(given);
+            batches.add(batch);
+          }
+
+          @Override
+          public boolean keepsOrder() {
+            return keepsOrder;
+          }
+        };
+    Dispatcher dispatcher =
+        new Dispatcher(
+            "test",
+            destination,
+            DestinationOptions.DEFAULT.withConcurrency(concurrency),
+            RelayListener.NONE);
+    dispatcher.start();
+    started.add(dispatcher);
+    return dispatcher;
+  }
+
+  private static List<Claimed> run(String key, int count) {
+    return LongStream.rangeClosed(1, count)
+        .mapToObj(
+            sequence ->
+                new Claimed(
+                    new Message(
+                        UUID.randomUUID(),
+                        new Route("shop", "orders"),
+                        key,
+                        sequence,
+                        null,
+                        null,
+                        null,
+                        null,
+                        null,
+                        Message.JSON,
+                        Map.of(),
+                        new byte[10],
+                        Instant.EPOCH,
+                        1,
+                        1,
+                        1),
+                    1,
+                    (short) 1,
+                    key.hashCode()))
+        .toList();
+  }
+
+  private void submit(Dispatcher dispatcher, List<Claimed> batch) {
+    dispatcher.submit(batch, lease, heard::add, claimed -> null);
+  }
+
+  private void answer(int batch, int message, Outcome outcome) {
+    answers.get(batch).answer(batches.get(batch).get(message).id(), outcome);
+  }
+
+  @Test
+  @Tag("PO-6")
+  void aKeysNextMessageGoesWhenTheOneBeforeIsDelivered() {
+    Dispatcher dispatcher = start(false, 100);
+    submit(dispatcher, run("k", 3));
+    await().until(() -> batches.size() == 1);
+    assertThat(batches.get(0)).extracting(Message::sequence).containsExactly(1L);
+    answer(0, 0, Outcome.delivered());
+    await().until(() -> batches.size() == 2);
+    answer(1, 0, Outcome.retryable("x", "x"));
+    assertThat(heard).hasSize(3);
+    assertThat(heard.get(2).outcome()).as("released unsent").isNull();
+  }
+
+  @Test
+  @Tag("PO-6")
+  void theRestOfARunWaitsForTheWholeBatchBeforeIt() {
+    Dispatcher dispatcher = start(true, 2);
+    submit(dispatcher, run("k", 4));
+    await().until(() -> batches.size() == 1);
+    assertThat(batches.get(0)).extracting(Message::sequence).containsExactly(1L, 2L);
+    submit(dispatcher, run("other", 1));
+    answer(0, 1, Outcome.delivered());
+    await().until(() -> batches.size() == 2);
+    assertThat(batches.get(1)).extracting(Message::key).containsExactly("other");
+    answer(0, 0, Outcome.retryable("x", "x"));
+    assertThat(heard).hasSize(4).filteredOn(a -> a.outcome() == null).hasSize(2);
+  }
+
+  @Test
+  @Tag("PO-13")
+  void nothingIsSentOnceTheLeaseIsLost() {
+    Dispatcher dispatcher = start(false, 1);
+    submit(dispatcher, run("k", 2));
+    await().until(() -> batches.size() == 1);
+    submit(dispatcher, run("other", 2));
+    lease.lost();
+    answer(0, 0, Outcome.delivered());
+    await().until(() -> heard.size() == 4);
+    assertThat(batches).hasSize(1);
+    assertThat(heard).filteredOn(answered -> answered.outcome() == null).hasSize(3);
+  }
+
+  @Test
+  @Tag("EN-12")
+  void claimsAtTheSameTimeShareTheRoom() {
+    Dispatcher dispatcher =
+        new Dispatcher(
+            "test",
+            (batch, given) -> {},
+            DestinationOptions.DEFAULT.withMaxInFlight(10).withMaxBytesInFlight(1000),
+            RelayListener.NONE);
+    started.add(dispatcher);
+    Dispatcher.Room first = dispatcher.reserve(500, 2);
+    Dispatcher.Room second = dispatcher.reserve(500, 2);
+    assertThat(first).isEqualTo(new Dispatcher.Room(5, 500, false));
+    assertThat(second).isEqualTo(first);
+    assertThat(dispatcher.reserve(500, 2)).isNull();
+    dispatcher.unreserve(first);
+    assertThat(dispatcher.reserve(500, 2)).isEqualTo(first);
+  }
+
+  @Test
+  @Tag("EN-11")
+  void afterDrainingNothingMoreIsSent() {
+    Dispatcher dispatcher = start(false, 1);
+    submit(dispatcher, run("k", 3));
+    await().until(() -> batches.size() == 1);
+    dispatcher.drain();
+    submit(dispatcher, run("late", 2));
+    assertThat(heard).hasSize(4).allMatch(answered -> answered.outcome() == null);
+    answer(0, 0, Outcome.delivered());
+    assertThat(heard).hasSize(5);
+    assertThat(batches).hasSize(1);
+  }
+}

@@ -1,0 +1,47 @@
+package dev.postrider.relay;
+
+import dev.postrider.message.Message;
+import dev.postrider.message.Settlement;
+import dev.postrider.observe.RelayListener;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** Remembers what a relay told. Thread-safe. */
+final class Heard implements RelayListener {
+  final List<String> wakeups = new CopyOnWriteArrayList<>();
+  final List<String> breakers = new CopyOnWriteArrayList<>();
+  final List<String> violations = new CopyOnWriteArrayList<>();
+  final List<Settlement> conflicts = new CopyOnWriteArrayList<>();
+  final List<String> databaseFailures = new CopyOnWriteArrayList<>();
+  final List<Message> sent = new CopyOnWriteArrayList<>();
+
+  @Override
+  public void woken(String reason) {
+    wakeups.add(reason);
+  }
+
+  @Override
+  public void breaker(String destination, String state) {
+    breakers.add(state);
+  }
+
+  @Override
+  public void violation(String destination, String what) {
+    violations.add(what);
+  }
+
+  @Override
+  public void conflict(String destination, Settlement settlement) {
+    conflicts.add(settlement);
+  }
+
+  @Override
+  public void databaseFailed(String kind, Exception error) {
+    databaseFailures.add(kind);
+  }
+
+  @Override
+  public void sent(String destination, Message message) {
+    sent.add(message);
+  }
+}
