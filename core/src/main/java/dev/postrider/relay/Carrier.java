@@ -15,6 +15,7 @@ import dev.postrider.relay.Routing.Load;
 import dev.postrider.settle.Leases;
 import dev.postrider.settle.Settlements;
 import dev.postrider.settle.Verdicts;
+import dev.postrider.store.Partitions;
 import dev.postrider.wake.Doorbell;
 import dev.postrider.wake.Wakeup;
 import java.sql.Connection;
@@ -42,7 +43,7 @@ import org.slf4j.LoggerFactory;
 final class Carrier implements Runnable {
   private static final Logger log = LoggerFactory.getLogger(Carrier.class);
   private static final long BUSY_NANOS = 50_000_000;
-  private static final long DEBOUNCE_NANOS = 5_000_000;
+  private static final long DEBOUNCE_NANOS = 1_000_000;
   private static final Duration ROOM_AGAIN = Duration.ofMillis(50);
   private static final Duration UNWOKEN = Duration.ofHours(1);
 
@@ -53,6 +54,7 @@ final class Carrier implements Runnable {
       Leases leases,
       Doorbell doorbell,
       Routing routing,
+      Partitions partitions,
       RelayListener listener) {}
 
   private final RelayConfig config;

@@ -60,7 +60,10 @@ final class Maintenance implements Runnable {
     chores.add(new Chore(config.lease().dividedBy(6), this::renew));
     chores.add(new Chore(config.reapInterval(), this::reap));
     chores.add(new Chore(REFRESH_EVERY, stages.routing()::refresh));
-    chores.add(new Chore(PARTITIONS_EVERY, connection -> {}));
+    chores.add(
+        new Chore(
+            PARTITIONS_EVERY,
+            connection -> stages.partitions().ensure(connection, config.partitionsAhead())));
   }
 
   void stop() {

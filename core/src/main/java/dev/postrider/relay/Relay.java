@@ -10,6 +10,7 @@ import dev.postrider.observe.LoggingListener;
 import dev.postrider.observe.RelayListener;
 import dev.postrider.settle.Leases;
 import dev.postrider.settle.Settlements;
+import dev.postrider.store.Partitions;
 import dev.postrider.store.Schema;
 import dev.postrider.wake.Doorbell;
 import dev.postrider.wake.DoorbellListener;
@@ -46,6 +47,7 @@ public final class Relay implements AutoCloseable {
             new Leases(builder.schema),
             new Doorbell(builder.schema),
             new Routing(builder.lines, builder.schema),
+            new Partitions(builder.schema),
             listener);
     Carrier.SessionFactory sessions =
         onConnect ->

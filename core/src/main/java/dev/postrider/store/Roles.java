@@ -54,10 +54,15 @@ public final class Roles {
             from (values
               ('ROLE_producer', array['enqueue', 'enqueue_batch']),
               ('ROLE_relay', v_reading || array['worker_id', 'claim', 'settle', 'settle_held',
-                'renew', 'renew_held', 'reap', 'arm_doorbell', 'disarm_doorbell',
-                'ensure_partitions']),
-              ('ROLE_operator', v_reading || array['ensure_partitions', 'retire_default']),
-              ('ROLE_reader', v_reading)) g(role, names)
+                'renew', 'renew_held', 'reap', 'forget_leases', 'worker_stopped', 'arm_doorbell',
+                'disarm_doorbell', 'ensure_partitions', 'backlog', 'dispatching']),
+              ('ROLE_operator', v_reading || array['ensure_partitions', 'retire_default', 'backlog',
+                'dispatching', 'dead_scan', 'requeue_dead', 'discard_dead', 'replay_start',
+                'replay_step', 'replay_count', 'replay_set_state', 'archive_cutoff',
+                'archive_partitions', 'archive_plan', 'archive_count', 'archive_page',
+                'archive_record', 'archive_remove', 'archive_trim', 'archive_drop',
+                'archive_drop_attempts', 'purge']),
+              ('ROLE_reader', v_reading || array['backlog', 'dispatching'])) g(role, names)
             join pg_proc f
               on f.pronamespace = 'postrider'::regnamespace and f.proname::text = any (g.names)
         loop

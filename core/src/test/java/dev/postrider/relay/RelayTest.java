@@ -60,4 +60,17 @@ class RelayTest {
     assertThat(database.count("select count(*) from postrider.attempt where state = 1"))
         .isEqualTo(2000);
   }
+
+  @Test
+  @Tag("EN-7")
+  void makesPartitionsForTheDaysToCome() {
+    try (Relay relay = relay(RelayConfig.defaults()).start()) {
+      await()
+          .until(
+              () ->
+                  database.count("select count(*) from postrider.partition where not is_default")
+                      == 2L * (1 + RelayConfig.defaults().partitionsAhead()));
+      assertThat(relay.status().running()).isTrue();
+    }
+  }
 }

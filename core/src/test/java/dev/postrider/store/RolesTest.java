@@ -27,13 +27,22 @@ class RolesTest {
   /** Called by other functions only, which run as the owner. */
   private static final List<String> INTERNAL =
       List.of(
+          "all_ranges",
+          "archive_clear",
           "attach_days",
+          "check_filter",
           "check_headers",
           "check_message",
+          "check_partition",
+          "check_replay",
+          "dead_pick",
+          "dead_wanted",
           "dedupe_vanished",
           "intern_route",
           "is_json",
           "is_plain",
+          "key_of",
+          "matches",
           "new_id",
           "park_followers",
           "partition_bound",
@@ -41,9 +50,20 @@ class RolesTest {
           "pull_followers",
           "ranges",
           "read_batch",
+          "record_act",
+          "record_conflicts",
           "refuse",
+          "refuse_act",
           "refuse_unreadable",
-          "settle_undelivered");
+          "replay_ahead",
+          "replay_bounds",
+          "replay_scan",
+          "replayable",
+          "ring",
+          "routes_of",
+          "settle_undelivered",
+          "settled",
+          "waiting_since");
 
   @BeforeAll
   static void makeRoles() {
