@@ -1,6 +1,7 @@
 package dev.postrider.archive;
 
 import dev.postrider.store.Database;
+import dev.postrider.store.Database.Session;
 import dev.postrider.store.RefusedException;
 import dev.postrider.store.Schema;
 import java.io.BufferedReader;
@@ -10,8 +11,6 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -64,19 +63,23 @@ public final class Archive {
 
   /** What a run would do now. Counts exactly, in short statements. */
   public List<ArchivePlan> dryRun() throws SQLException {
-    UUID cutoff = ArchiveRun.cutoff(database, config);
-    List<ArchivePlan> plans = new ArrayList<>();
-    for (ArchiveRun.Partition partition : ArchiveRun.plan(database, cutoff)) {
-      Counted counted = new Counted(null, 0, 0, false);
-      while (!counted.done) {
-        counted =
-            counted.plus(
-                database.one(COUNT, Archive::counted, partition.name(), cutoff, counted.after));
+    try (Session session = database.open()) {
+      UUID cutoff = ArchiveRun.cutoff(session, config);
+      List<ArchivePlan> plans = new ArrayList<>();
+      for (ArchiveRun.Partition partition : ArchiveRun.plan(session, cutoff)) {
+        plans.add(count(session, partition, cutoff));
       }
-      plans.add(
-          new ArchivePlan(partition.name(), partition.whole(), counted.settled, counted.kept));
+      return plans;
     }
-    return plans;
+  }
+
+  private static ArchivePlan count(Session session, ArchiveRun.Partition partition, UUID cutoff)
+      throws SQLException {
+    Counted all = new Counted(null, 0, 0, false);
+    while (!all.done) {
+      all = all.plus(session.one(COUNT, Archive::counted, partition.name(), cutoff, all.after));
+    }
+    return new ArchivePlan(partition.name(), partition.whole(), all.settled, all.kept);
   }
 
   /**
@@ -88,15 +91,14 @@ public final class Archive {
       throws SQLException, IOException {
     RefusedException.ifBlank("actor", actor);
     Files.createDirectories(config.directory());
-    try (Connection connection = database.dataSource().getConnection()) {
-      connection.setAutoCommit(true);
-      if (!ask(connection, LOCK)) {
+    try (Session session = database.open()) {
+      if (!session.one(LOCK, row -> row.getBoolean(1))) {
         throw new RefusedException("another archive run is going on; wait for its end");
       }
       try {
-        return new ArchiveRun(database, config, actor, goOn, pause).run();
+        return new ArchiveRun(session, config, actor, goOn, pause).run();
       } finally {
-        ask(connection, UNLOCK);
+        session.list(UNLOCK, row -> row.getBoolean(1));
       }
     }
   }
@@ -120,14 +122,6 @@ public final class Archive {
       reader.close();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
-    }
-  }
-
-  private boolean ask(Connection connection, String sql) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(database.schema().sql(sql));
-        ResultSet row = statement.executeQuery()) {
-      row.next();
-      return row.getBoolean(1);
     }
   }
 

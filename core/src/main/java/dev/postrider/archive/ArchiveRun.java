@@ -1,7 +1,7 @@
 package dev.postrider.archive;
 
 import dev.postrider.archive.SegmentWriter.Written;
-import dev.postrider.store.Database;
+import dev.postrider.store.Database.Session;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -37,7 +37,7 @@ final class ArchiveRun {
   private static final int TRIES = 20;
   private static final Duration PAUSE = Duration.ofMillis(500);
 
-  private final Database database;
+  private final Session session;
   private final ArchiveConfig config;
   private final String actor;
   private final Predicate<ArchiveReport> goOn;
@@ -54,26 +54,26 @@ final class ArchiveRun {
   private boolean stopped;
 
   ArchiveRun(
-      Database database,
+      Session session,
       ArchiveConfig config,
       String actor,
       Predicate<ArchiveReport> goOn,
       Archive.Pause pause)
       throws SQLException {
-    this.database = database;
+    this.session = session;
     this.config = config;
     this.actor = actor;
     this.goOn = goOn;
     this.pause = pause;
-    this.cutoff = cutoff(database, config);
+    this.cutoff = cutoff(session, config);
   }
 
-  static UUID cutoff(Database database, ArchiveConfig config) throws SQLException {
-    return database.one(CUTOFF, row -> row.getObject(1, UUID.class), config.retention().toString());
+  static UUID cutoff(Session session, ArchiveConfig config) throws SQLException {
+    return session.one(CUTOFF, row -> row.getObject(1, UUID.class), config.retention().toString());
   }
 
-  static List<Partition> plan(Database database, UUID cutoff) throws SQLException {
-    return database.list(
+  static List<Partition> plan(Session session, UUID cutoff) throws SQLException {
+    return session.list(
         PLAN, row -> new Partition(row.getString("name"), row.getBoolean("whole")), cutoff);
   }
 
@@ -83,10 +83,10 @@ final class ArchiveRun {
 
   ArchiveReport run() throws SQLException, IOException {
     SegmentWriter.clean(config.directory());
-    for (Partition partition : plan(database, cutoff)) {
+    for (Partition partition : plan(session, cutoff)) {
       archive(partition);
     }
-    for (String attempts : database.list(ATTEMPT_PARTITIONS, row -> row.getString(1), cutoff)) {
+    for (String attempts : session.list(ATTEMPT_PARTITIONS, row -> row.getString(1), cutoff)) {
       if (stopped) {
         return report();
       }
@@ -122,7 +122,7 @@ final class ArchiveRun {
     try (SegmentWriter file = new SegmentWriter(config.directory())) {
       while (after != null || start == null) {
         List<Line> page =
-            database.list(
+            session.list(
                 PAGE,
                 row -> new Line(row.getObject("id", UUID.class), row.getString("line")),
                 partition.name,
@@ -162,7 +162,7 @@ final class ArchiveRun {
   }
 
   private Written record(Partition partition, Written file) throws SQLException {
-    database.list(
+    session.list(
         RECORD,
         row -> row.getString(1),
         actor,
@@ -180,7 +180,7 @@ final class ArchiveRun {
   private void remove(String file, List<UUID> ids) throws SQLException {
     for (int i = 0; i < ids.size(); i += PAGE_MESSAGES) {
       List<UUID> some = ids.subList(i, Math.min(i + PAGE_MESSAGES, ids.size()));
-      removed += database.one(REMOVE, row -> row.getInt(1), file, some);
+      removed += session.one(REMOVE, row -> row.getInt(1), file, some);
     }
   }
 
@@ -189,7 +189,7 @@ final class ArchiveRun {
       throws SQLException {
     for (int i = 0; i < TRIES; i++) {
       try {
-        boolean gone = database.one(sql, row -> row.getBoolean(1), arguments);
+        boolean gone = session.one(sql, row -> row.getBoolean(1), arguments);
         if (gone) {
           dropped.add(partition);
         }
@@ -207,7 +207,7 @@ final class ArchiveRun {
     Trimmed step = new Trimmed(null, 0, false);
     while (!step.done && !stopped) {
       step =
-          database.one(
+          session.one(
               TRIM,
               row ->
                   new Trimmed(

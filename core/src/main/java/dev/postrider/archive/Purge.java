@@ -1,6 +1,7 @@
 package dev.postrider.archive;
 
 import dev.postrider.store.Database;
+import dev.postrider.store.Database.Session;
 import dev.postrider.store.RefusedException;
 import dev.postrider.store.Schema;
 import java.sql.ResultSet;
@@ -52,19 +53,14 @@ public final class Purge {
     RefusedException.ifBlank("actor", actor);
     long removed = 0;
     Step step = new Step(0, null, 0, false);
-    do {
-      step =
-          database.one(
-              STEP,
-              Purge::step,
-              actor,
-              target.table,
-              retention.toString(),
-              PAGES,
-              step.page,
-              step.audit);
-      removed += step.removed;
-    } while (goOn.test(removed) && !step.done);
+    String age = retention.toString();
+    try (Session session = database.open()) {
+      do {
+        step =
+            session.one(STEP, Purge::step, actor, target.table, age, PAGES, step.page, step.audit);
+        removed += step.removed;
+      } while (goOn.test(removed) && !step.done);
+    }
     return removed;
   }
 

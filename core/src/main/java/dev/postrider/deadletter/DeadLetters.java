@@ -3,6 +3,7 @@ package dev.postrider.deadletter;
 import dev.postrider.deadletter.DeadLetterPage.Cursor;
 import dev.postrider.message.Route;
 import dev.postrider.store.Database;
+import dev.postrider.store.Database.Session;
 import dev.postrider.store.Messages;
 import dev.postrider.store.RefusedException;
 import dev.postrider.store.Schema;
@@ -87,12 +88,7 @@ public final class DeadLetters {
 
   /** Sends these again, also the discarded among them; returns how many were. */
   public long requeue(String actor, List<UUID> ids) throws SQLException {
-    long count = 0;
-    for (int i = 0; i < ids.size(); i += BATCH) {
-      List<UUID> some = ids.subList(i, Math.min(i + BATCH, ids.size()));
-      count += requeueStep(actor, "{\"resolution\":\"any\"}", some, Step.FIRST).count;
-    }
-    return count;
+    return each(ids, requeuing(actor, "{\"resolution\":\"any\"}"));
   }
 
   /**
@@ -103,7 +99,7 @@ public final class DeadLetters {
    */
   public long requeue(String actor, DeadLetterFilter filter, LongPredicate goOn)
       throws SQLException {
-    return steps(step -> requeueStep(actor, filter.json(), null, step), goOn);
+    return all(requeuing(actor, filter.json()), goOn);
   }
 
   /** Gives one up for good; if its key waited for it, the key goes on. False if it was not dead. */
@@ -113,58 +109,66 @@ public final class DeadLetters {
 
   /** Gives these up for good; returns how many were. */
   public long discard(String actor, String reason, List<UUID> ids) throws SQLException {
-    long count = 0;
-    for (int i = 0; i < ids.size(); i += BATCH) {
-      List<UUID> some = ids.subList(i, Math.min(i + BATCH, ids.size()));
-      count += discardStep(actor, reason, "{}", some, Step.FIRST).count;
-    }
-    return count;
+    return each(ids, discarding(actor, reason, "{}"));
   }
 
   /** Gives up whatever matches and had died when this began; returns how many that were. */
   public long discard(String actor, String reason, DeadLetterFilter filter, LongPredicate goOn)
       throws SQLException {
-    return steps(step -> discardStep(actor, reason, filter.json(), null, step), goOn);
+    return all(discarding(actor, reason, filter.json()), goOn);
   }
 
-  private Step requeueStep(String actor, String filter, @Nullable List<UUID> ids, Step last)
-      throws SQLException {
+  /** One batch of an act: on the given ids, or on what matches behind the last batch. */
+  @FunctionalInterface
+  private interface Act {
+    Step apply(Session session, @Nullable List<UUID> ids, Step last) throws SQLException;
+  }
+
+  private static Act requeuing(String actor, String filter) {
     RefusedException.ifBlank("actor", actor);
-    return database.one(
-        REQUEUE, DeadLetters::step, actor, filter, ids, BATCH, last.audit, last.at, last.id);
+    return (session, ids, last) ->
+        session.one(
+            REQUEUE, DeadLetters::step, actor, filter, ids, BATCH, last.audit, last.at, last.id);
   }
 
-  private Step discardStep(
-      String actor, String reason, String filter, @Nullable List<UUID> ids, Step last)
-      throws SQLException {
+  private static Act discarding(String actor, String reason, String filter) {
     RefusedException.ifBlank("actor", actor);
     RefusedException.ifBlank("reason", reason);
-    return database.one(
-        DISCARD,
-        DeadLetters::step,
-        actor,
-        reason,
-        filter,
-        ids,
-        BATCH,
-        last.audit,
-        last.at,
-        last.id);
+    return (session, ids, last) ->
+        session.one(
+            DISCARD,
+            DeadLetters::step,
+            actor,
+            reason,
+            filter,
+            ids,
+            BATCH,
+            last.audit,
+            last.at,
+            last.id);
   }
 
-  private static long steps(Act act, LongPredicate goOn) throws SQLException {
+  private long each(List<UUID> ids, Act act) throws SQLException {
     long count = 0;
-    Step step = Step.FIRST;
-    do {
-      step = act.apply(step);
-      count += step.count;
-    } while (goOn.test(count) && !step.done);
+    try (Session session = database.open()) {
+      for (int i = 0; i < ids.size(); i += BATCH) {
+        List<UUID> some = ids.subList(i, Math.min(i + BATCH, ids.size()));
+        count += act.apply(session, some, Step.FIRST).count;
+      }
+    }
     return count;
   }
 
-  @FunctionalInterface
-  private interface Act {
-    Step apply(Step last) throws SQLException;
+  private long all(Act act, LongPredicate goOn) throws SQLException {
+    long count = 0;
+    Step step = Step.FIRST;
+    try (Session session = database.open()) {
+      do {
+        step = act.apply(session, null, step);
+        count += step.count;
+      } while (goOn.test(count) && !step.done);
+    }
+    return count;
   }
 
   private record Step(

@@ -1,6 +1,7 @@
 package dev.postrider.replay;
 
 import dev.postrider.store.Database;
+import dev.postrider.store.Database.Session;
 import dev.postrider.store.RefusedException;
 import dev.postrider.store.Schema;
 import java.sql.ResultSet;
@@ -54,20 +55,13 @@ public final class Replay {
     long matched = 0;
     long skipped = 0;
     Page page = new Page(null, null, null, 0, 0, 0, false);
-    while (!page.done) {
-      page =
-          database.one(
-              COUNT,
-              Replay::page,
-              filter.json(),
-              filter.ids(),
-              page.from,
-              page.to,
-              page.after,
-              page.sequence);
-      matched += page.matched;
-      skipped += page.skipped;
-      progress.accept(matched);
+    try (Session session = database.open()) {
+      while (!page.done) {
+        page = page(session, filter, page);
+        matched += page.matched;
+        skipped += page.skipped;
+        progress.accept(matched);
+      }
     }
     return new ReplayCount(matched, skipped);
   }
@@ -87,13 +81,15 @@ public final class Replay {
   public ReplayJob run(String actor, long job, Pacer pacer, Predicate<ReplayJob> goOn)
       throws SQLException {
     ReplayJob last = find(job).orElseThrow(() -> unknown(job));
-    while (last.state() == ReplayJob.State.RUNNING) {
-      ReplayJob next = database.one(STEP, Replay::job, job, pacer.step());
-      long sent = next.requeued() - last.requeued();
-      last = next;
-      boolean more = goOn.test(last);
-      if (last.state() == ReplayJob.State.RUNNING && !(more && paced(pacer, sent))) {
-        return stop(actor, job);
+    try (Session session = database.open()) {
+      while (last.state() == ReplayJob.State.RUNNING) {
+        ReplayJob next = session.one(STEP, Replay::job, job, pacer.step());
+        long sent = next.requeued() - last.requeued();
+        last = next;
+        boolean more = goOn.test(last);
+        if (last.state() == ReplayJob.State.RUNNING && !(more && paced(pacer, sent))) {
+          return stop(actor, job);
+        }
       }
     }
     return last;
@@ -148,6 +144,18 @@ public final class Replay {
       long matched,
       long skipped,
       boolean done) {}
+
+  private static Page page(Session session, ReplayFilter filter, Page last) throws SQLException {
+    return session.one(
+        COUNT,
+        Replay::page,
+        filter.json(),
+        filter.ids(),
+        last.from,
+        last.to,
+        last.after,
+        last.sequence);
+  }
 
   private static Page page(ResultSet row) throws SQLException {
     return new Page(

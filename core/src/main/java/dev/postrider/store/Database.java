@@ -15,8 +15,8 @@ import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
 
 /**
- * Runs an operator's statements: each on a connection of its own, in a transaction of its own, and
- * never longer than a minute. Thread-safe if the data source is.
+ * Runs an operator's statements: each in a transaction of its own, and never longer than a minute.
+ * Thread-safe if the data source is.
  */
 public record Database(DataSource dataSource, Schema schema) {
   private static final int TIMEOUT_SECONDS = 60;
@@ -30,37 +30,84 @@ public record Database(DataSource dataSource, Schema schema) {
     T read(ResultSet row) throws SQLException;
   }
 
-  /** Every row. SQL is written for the schema {@code postrider}; arguments may be null. */
-  public <T> List<T> list(String sql, Row<T> row, @Nullable Object... arguments)
-      throws SQLException {
-    try (Connection connection = dataSource.getConnection();
-        PreparedStatement statement = connection.prepareStatement(schema.sql(sql))) {
-      statement.setQueryTimeout(TIMEOUT_SECONDS);
-      // Some pools hand out connections with a transaction open, which would be rolled back at the
+  /** A connection for many statements: a new one would plan each of them anew. Close it. */
+  public Session open() throws SQLException {
+    Connection connection = dataSource.getConnection();
+    try {
+      // Some pools hand out connections with a transaction open: it would be rolled back at the
       // end.
       connection.setAutoCommit(true);
-      for (int i = 0; i < arguments.length; i++) {
-        statement.setObject(i + 1, sqlValue(connection, arguments[i]));
-      }
-      List<T> found = new ArrayList<>();
-      try (ResultSet rows = statement.executeQuery()) {
-        while (rows.next()) {
-          found.add(row.read(rows));
-        }
-      }
-      return found;
+      return new Session(connection, schema);
     } catch (SQLException e) {
-      throw refusalOr(e);
+      connection.close();
+      throw e;
     }
   }
 
-  /** The only row. */
-  public <T> T one(String sql, Row<T> row, @Nullable Object... arguments) throws SQLException {
-    List<T> rows = list(sql, row, arguments);
-    if (rows.size() != 1) {
-      throw new SQLException("expected one row, got " + rows.size() + ": " + schema.sql(sql));
+  /** Every row, on a connection of its own. */
+  public <T> List<T> list(String sql, Row<T> row, @Nullable Object... arguments)
+      throws SQLException {
+    try (Session session = open()) {
+      return session.list(sql, row, arguments);
     }
-    return rows.get(0);
+  }
+
+  /** The only row, on a connection of its own. */
+  public <T> T one(String sql, Row<T> row, @Nullable Object... arguments) throws SQLException {
+    try (Session session = open()) {
+      return session.one(sql, row, arguments);
+    }
+  }
+
+  /** A timestamp, null if there is none or it is infinite. */
+  public static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
+    @Nullable OffsetDateTime at = row.getObject(column, OffsetDateTime.class);
+    return at == null || at.equals(OffsetDateTime.MAX) ? null : at.toInstant();
+  }
+
+  /** One connection, each statement in a transaction of its own. Not thread-safe. */
+  public static final class Session implements AutoCloseable {
+    private final Connection connection;
+    private final Schema schema;
+
+    private Session(Connection connection, Schema schema) {
+      this.connection = connection;
+      this.schema = schema;
+    }
+
+    /** Every row. SQL is written for the schema {@code postrider}; arguments may be null. */
+    public <T> List<T> list(String sql, Row<T> row, @Nullable Object... arguments)
+        throws SQLException {
+      try (PreparedStatement statement = connection.prepareStatement(schema.sql(sql))) {
+        statement.setQueryTimeout(TIMEOUT_SECONDS);
+        for (int i = 0; i < arguments.length; i++) {
+          statement.setObject(i + 1, sqlValue(connection, arguments[i]));
+        }
+        List<T> found = new ArrayList<>();
+        try (ResultSet rows = statement.executeQuery()) {
+          while (rows.next()) {
+            found.add(row.read(rows));
+          }
+        }
+        return found;
+      } catch (SQLException e) {
+        throw refusalOr(e);
+      }
+    }
+
+    /** The only row. */
+    public <T> T one(String sql, Row<T> row, @Nullable Object... arguments) throws SQLException {
+      List<T> rows = list(sql, row, arguments);
+      if (rows.size() != 1) {
+        throw new SQLException("expected one row, got " + rows.size() + ": " + schema.sql(sql));
+      }
+      return rows.get(0);
+    }
+
+    @Override
+    public void close() throws SQLException {
+      connection.close();
+    }
   }
 
   private static @Nullable Object sqlValue(Connection connection, @Nullable Object value)
@@ -71,12 +118,6 @@ public record Database(DataSource dataSource, Schema schema) {
       return connection.createArrayOf("uuid", ids.toArray());
     }
     return value;
-  }
-
-  /** A timestamp, null if there is none or it is infinite. */
-  public static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
-    @Nullable OffsetDateTime at = row.getObject(column, OffsetDateTime.class);
-    return at == null || at.equals(OffsetDateTime.MAX) ? null : at.toInstant();
   }
 
   private static SQLException refusalOr(SQLException error) {

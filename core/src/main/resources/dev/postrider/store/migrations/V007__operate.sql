@@ -81,13 +81,16 @@ return (p_routes is null or route = any (p_routes))
   and coalesce(event_type = p_filter ->> 'event_type', not p_filter ? 'event_type');
 
 -- Those of the given messages that are neither pending, processing, blocked nor dead and unresolved. A set
--- at a time: a function called for each row would cost more than its two probes.
+-- at a time: a function called for each row would cost more than its two probes. Bounds as well as ids,
+-- here and below: they let the server leave out the other partitions before it opens them.
 create function postrider.settled(p_ids uuid[]) returns setof uuid
 language sql stable
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
 as $$
   select m.id from postrider.message m
    where m.id = any (p_ids)
+     and m.id >= (select u from unnest(p_ids) u order by u limit 1)
+     and m.id <= (select u from unnest(p_ids) u order by u desc limit 1)
      and not exists (
        select from postrider.queue q
         where q.route = m.route and q.id = m.id

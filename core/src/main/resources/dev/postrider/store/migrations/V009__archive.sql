@@ -74,7 +74,7 @@ create function postrider.archive_page(
   p_partition text, p_before uuid, p_after uuid, p_limit int, p_bytes bigint default 16777216)
 returns table (id uuid, line text)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
+set enable_seqscan = off set enable_mergejoin = off set enable_bitmapscan = off
 as $$
 #variable_conflict use_column
 declare
@@ -113,11 +113,12 @@ begin
           'headers', m.headers,
           'payload', case when c.json then convert_from(m.payload, 'UTF8') end,
           'payload_base64', case when not c.json then translate(encode(m.payload, 'base64'), E'\n', '') end,
-          'attempts', (select a.list from attempts a where a.message_id = m.id),
-          'dead_letters', (select d.list from deaths d where d.message_id = m.id)))::text as line
+          'attempts', a.list, 'dead_letters', d.list))::text as line
         from done s
-        join postrider.message m on m.id = s.id
+        join postrider.message m on m.id = s.id and m.id >= v_ids[1] and m.id <= v_ids[cardinality(v_ids)]
         join postrider.route r on r.id = m.route
+        left join attempts a on a.message_id = m.id
+        left join deaths d on d.message_id = m.id
         cross join lateral (select m.content_type is null
           or m.content_type ~* '^application/([a-z0-9.+-]+[+])?json *(;|$)' as json) c)
     select i.id, l.line from unnest(v_ids) with ordinality i(id, place) left join lines l on l.id = i.id
@@ -171,8 +172,9 @@ begin
   perform pg_advisory_xact_lock(hashtext('postrider.retention'));
   select * into v_file from postrider.archive_file f where f.name = p_file;
   with gone as (
-    delete from postrider.message m using postrider.settled(p_ids) s(id)
-     where m.id = s.id and m.id between v_file.first_id and v_file.last_id
+    delete from postrider.message m
+     where m.id = any (array(select s.id from postrider.settled(p_ids) s(id)))
+       and m.id between v_file.first_id and v_file.last_id
        and m.id < postrider.archive_cutoff(interval '2 days')
     returning m.id),
   buried as (
