@@ -163,11 +163,11 @@ begin
           from fitting f
          where q.ctid = f.tid and f.place <= v_left
            and (f.bytes <= v_bytes or f.place = 1 and v_left = p_limit)
-        returning q.id, q.lane, q.attempts, q.delivery, q.size, q.key_id)
+        returning q.id, q.lane, q.attempts, q.delivery, q.size, f.place)
       select count(*) as n, sum(t.size) as bytes, array_agg(t.id) as ids, array_agg(t.lane) as lanes,
              array_agg(t.attempts) as attempts, array_agg(t.delivery) as deliveries,
              (select count(*) from seen) as seen
-        into v_taken from taken t;
+        into v_taken from (select * from taken order by place) t;
       if v_taken.seen >= v_window and v_taken.n < v_left then
         perform postrider.park_followers(v_range.route, v_range.lane, v_window, p_routes);
       end if;
@@ -188,14 +188,17 @@ begin
   insert into postrider.lease (token, worker, claimed_at, until, open, ids)
   values (v_token, p_worker, now(), now() + p_lease_ms * interval '1 ms', cardinality(v_ids), v_ids);
   -- Bounds as well as ids: they let the server leave out the other partitions before it opens them.
+  -- In the order taken: a key's ids need not be in the order of its sequence.
   return query
     select m.id, v_token, t.lane, t.attempts, t.delivery, m.key_id, m.sequence, m.route, m.created_at,
            m.tenant, m.aggregate_type, m.aggregate_id, m.event_type, m.ordering_key, m.dedupe_key,
            m.content_type, m.headers, m.payload, now()
-      from unnest(v_ids, v_lanes, v_attempts, v_deliveries) as t(id, lane, attempts, delivery)
+      from unnest(v_ids, v_lanes, v_attempts, v_deliveries) with ordinality
+             as t(id, lane, attempts, delivery, place)
       join postrider.message m on m.id = t.id
        and m.id >= (select u from unnest(v_ids) u order by u limit 1)
-       and m.id <= (select u from unnest(v_ids) u order by u desc limit 1);
+       and m.id <= (select u from unnest(v_ids) u order by u desc limit 1)
+     order by t.place;
 end $$;
 
 -- A claim met a full window of rows most of which cannot go, because their key's head is parked, blocked,
