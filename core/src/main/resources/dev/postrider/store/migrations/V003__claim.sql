@@ -225,9 +225,14 @@ begin
        where q.key_id = k.key_id order by q.sequence limit 1) h
       left join postrider.lease l on l.token = h.lease
      where h.lane < 0 or not h.route = any (p_routes) or l.claimed_at < now() - interval '1 s'),
+  -- A locked head is just being settled. Two claims that follow a settle in their transactions would
+  -- wait here for each other.
   marked as (
-    update postrider.queue q set pull = true from heads h
-     where q.route = h.route and q.lane = h.lane and q.id = h.id
+    update postrider.queue q set pull = true
+     where q.ctid = any (array(
+       select o.ctid from heads h
+         join postrider.queue o on o.route = h.route and o.lane = h.lane and o.id = h.id
+          for update of o skip locked))
     returning q.key_id)
   select array_agg(m.key_id) into v_keys from marked m;
   if v_keys is null then
