@@ -7,6 +7,7 @@ import dev.postrider.dispatch.Destination;
 import dev.postrider.dispatch.DestinationOptions;
 import dev.postrider.dispatch.HandlerDestination;
 import dev.postrider.message.Message;
+import dev.postrider.message.NewMessage;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.RetryPolicy;
 import dev.postrider.message.RetryPolicy.DeadPolicy;
@@ -67,6 +68,21 @@ class OrderTest {
     for (int key = 0; key < 8; key++) {
       assertThat(post.sequencesOf("k" + key)).isEqualTo(upTo(30));
     }
+  }
+
+  @Test
+  @Tag("PO-6")
+  void isTheOrderOfSequencesAlsoWhereIdsSayOtherwise() {
+    long now = System.currentTimeMillis();
+    for (int i = 0; i < 40; i++) {
+      UUID id = new UUID((now - 1000 * i) << 16 | 0x7000, 0x8000000000000000L + i);
+      post.send(
+          List.of(NewMessage.to("shop", "orders").key("k" + i % 2).json("{}").id(id).build()));
+    }
+    post.start(post.taking());
+    post.untilEmpty();
+    assertThat(post.sequencesOf("k0")).isEqualTo(upTo(20));
+    assertThat(post.sequencesOf("k1")).isEqualTo(upTo(20));
   }
 
   @Test

@@ -169,11 +169,11 @@ begin
             from fitting f
            where q.ctid = f.tid and f.place <= v_left
              and (f.bytes <= v_bytes or f.place = 1 and v_left = p_limit)
-          returning q.id, q.lane, q.attempts, q.delivery, q.size, q.key_id)
+          returning q.id, q.lane, q.attempts, q.delivery, q.size, f.place)
         select count(*) as n, sum(t.size) as bytes, array_agg(t.id) as ids, array_agg(t.lane) as lanes,
                array_agg(t.attempts) as attempts, array_agg(t.delivery) as deliveries,
                (select count(*) from seen) as seen
-          into v_taken from taken t;
+          into v_taken from (select * from taken order by place) t;
         exit when v_taken.seen < v_window or v_taken.n >= v_left;
         exit when postrider.park_followers(v_range.route, v_range.lane, 5 * v_window, p_routes) = 0
                or v_taken.n > 0;

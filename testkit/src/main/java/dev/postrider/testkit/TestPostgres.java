@@ -1,0 +1,91 @@
+package dev.postrider.testkit;
+
+import dev.postrider.embedded.EmbeddedServer;
+import dev.postrider.message.PostriderException;
+import dev.postrider.store.Migrations;
+import dev.postrider.store.Schema;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import javax.sql.DataSource;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/** A real PostgreSQL server with Postrider's schema, for tests. Thread-safe. */
+public final class TestPostgres implements AutoCloseable {
+  private final EmbeddedServer server;
+
+  private TestPostgres(EmbeddedServer server) {
+    this.server = server;
+    try {
+      new Migrations(Schema.DEFAULT).apply(dataSource());
+    } catch (SQLException e) {
+      throw new PostriderException("the schema could not be created", e);
+    }
+  }
+
+  /** Starts a server that is quick and would not survive a crash of the machine. */
+  public static TestPostgres start() {
+    return new TestPostgres(EmbeddedServer.builder().parameter("fsync", "off").start());
+  }
+
+  /** Starts a server that keeps every committed transaction, also if it is killed. */
+  public static TestPostgres startDurable() {
+    return new TestPostgres(EmbeddedServer.start());
+  }
+
+  /** The server, to restart or to kill it. */
+  public EmbeddedServer server() {
+    return server;
+  }
+
+  public String jdbcUrl() {
+    return server.jdbcUrl();
+  }
+
+  public DataSource dataSource() {
+    PGSimpleDataSource dataSource = new PGSimpleDataSource();
+    dataSource.setUrl(jdbcUrl());
+    return dataSource;
+  }
+
+  public void execute(String sql) {
+    try (Connection connection = dataSource().getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException e) {
+      throw new PostriderException("failed: " + sql, e);
+    }
+  }
+
+  /** The first column of every row, as text. */
+  public List<String> column(String sql) {
+    try (Connection connection = dataSource().getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      List<String> values = new ArrayList<>();
+      while (rows.next()) {
+        values.add(String.valueOf(rows.getString(1)));
+      }
+      return values;
+    } catch (SQLException e) {
+      throw new PostriderException("failed: " + sql, e);
+    }
+  }
+
+  /** The only value of the only row, a number. */
+  public long count(String sql) {
+    List<String> values = column(sql);
+    if (values.size() != 1) {
+      throw new PostriderException("expected one row, got " + values.size() + ": " + sql);
+    }
+    return Long.parseLong(values.get(0));
+  }
+
+  @Override
+  public void close() {
+    server.close();
+  }
+}

@@ -1,0 +1,33 @@
+package dev.postrider.handler;
+
+import dev.postrider.dispatch.Destination;
+import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.testkit.Arrival;
+import dev.postrider.testkit.OutageContract;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+
+@Tag("OP-6")
+class InlineHandlerContractTest extends OutageContract {
+  private final Inbox inbox = new Inbox();
+
+  @Override
+  protected Destination open() {
+    return HandlerDestination.inline(inbox::take);
+  }
+
+  @Override
+  protected List<Arrival> arrived() {
+    return inbox.arrived();
+  }
+
+  @Override
+  protected void breakOff() {
+    inbox.away = true;
+  }
+
+  @Override
+  protected void repair() {
+    inbox.away = false;
+  }
+}

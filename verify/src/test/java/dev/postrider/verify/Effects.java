@@ -1,0 +1,61 @@
+package dev.postrider.verify;
+
+import dev.postrider.dispatch.MessageHandler;
+import dev.postrider.message.Message;
+import dev.postrider.message.Outcome;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import javax.sql.DataSource;
+
+/**
+ * The outside world: a table that notes every delivery as it happens. Whoever holds the advisory
+ * lock {@link #GATE} keeps a delivery from returning after its effect. Thread-safe.
+ */
+final class Effects implements MessageHandler {
+  static final int GATE = 4711;
+  static final String TABLE =
+      "create table effect (no bigserial primary key, id uuid, ordering_key text,"
+          + " sequence bigint, relay text)";
+
+  private final DataSource dataSource;
+  private final String relay;
+  private final ThreadLocal<Connection> connections = new ThreadLocal<>();
+
+  Effects(DataSource dataSource, String relay) {
+    this.dataSource = dataSource;
+    this.relay = relay;
+  }
+
+  @Override
+  public Outcome handle(Message message) throws SQLException {
+    Connection connection = connections.get();
+    if (connection == null) {
+      connection = dataSource.getConnection();
+      connections.set(connection);
+    }
+    try {
+      note(connection, message);
+      return Outcome.delivered();
+    } catch (SQLException e) {
+      connections.remove();
+      connection.abort(Runnable::run);
+      return Outcome.unavailable("database", String.valueOf(e.getMessage()));
+    }
+  }
+
+  private void note(Connection connection, Message message) throws SQLException {
+    try (PreparedStatement insert =
+            connection.prepareStatement(
+                "insert into effect (id, ordering_key, sequence, relay) values (?, ?, ?, ?)");
+        PreparedStatement gate =
+            connection.prepareStatement("select pg_advisory_xact_lock_shared(" + GATE + ")")) {
+      insert.setObject(1, message.id());
+      insert.setString(2, message.key());
+      insert.setLong(3, message.sequence());
+      insert.setString(4, relay);
+      insert.executeUpdate();
+      gate.execute();
+    }
+  }
+}

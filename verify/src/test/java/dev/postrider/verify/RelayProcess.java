@@ -1,0 +1,79 @@
+package dev.postrider.verify;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+
+/** A relay in a JVM of its own. Used by one thread. */
+final class RelayProcess implements AutoCloseable {
+  private final Process process;
+
+  private RelayProcess(Process process) {
+    this.process = process;
+  }
+
+  static RelayProcess start(String jdbcUrl, String name) {
+    String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    String classPath =
+        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+    try {
+      return new RelayProcess(
+          new ProcessBuilder(
+                  java,
+                  "-Xmx128m",
+                  "-XX:TieredStopAtLevel=1",
+                  "-XX:+UseSerialGC",
+                  "-cp",
+                  classPath,
+                  RelayMain.class.getName(),
+                  jdbcUrl,
+                  name)
+              .redirectErrorStream(true)
+              .redirectOutput(ProcessBuilder.Redirect.INHERIT)
+              .start());
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** SIGKILL: no chance to tidy up. */
+  void kill() {
+    try {
+      process.destroyForcibly().waitFor(20, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** SIGSTOP: it stands still and does not know. */
+  void freeze() {
+    signal("-STOP");
+  }
+
+  /** SIGCONT. */
+  void thaw() {
+    signal("-CONT");
+  }
+
+  private void signal(String signal) {
+    try {
+      int exit =
+          new ProcessBuilder("kill", signal, Long.toString(process.pid()))
+              .inheritIO()
+              .start()
+              .waitFor();
+      if (exit != 0) {
+        throw new IllegalStateException("kill " + signal + " failed: " + exit);
+      }
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public void close() {
+    kill();
+  }
+}
