@@ -14,6 +14,10 @@ public enum DatabaseError {
   /** Anything else: repeating it will not help. */
   FATAL;
 
+  public String label() {
+    return name().toLowerCase(java.util.Locale.ROOT);
+  }
+
   public static DatabaseError of(SQLException error) {
     @Nullable String state = error.getSQLState();
     if (state == null) {

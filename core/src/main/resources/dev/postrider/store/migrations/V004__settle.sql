@@ -204,7 +204,27 @@ begin
 end $$;
 
 create function postrider.disarm_doorbell() returns void
-language sql security definer set search_path = pg_catalog, pg_temp
-begin atomic
+language sql security definer set search_path = pg_catalog, pg_temp as $$
   update postrider.engine set doorbell_armed = false where doorbell_armed;
-end;
+$$;
+
+-- After a lost connection a worker does not know what its last claim took. It names the leases it knows;
+-- the others lapse at once.
+create function postrider.forget_leases(p_worker int, p_known bigint[]) returns int
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  v_n int;
+begin
+  update postrider.lease l set until = '-infinity'
+   where l.worker = p_worker and not l.token = any (p_known);
+  get diagnostics v_n = row_count;
+  if v_n > 0 then
+    perform postrider.reap();
+  end if;
+  return v_n;
+end $$;
+
+create function postrider.worker_stopped(p_worker int) returns void
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  update postrider.worker set seen_at = now(), stopped_at = now() where id = p_worker;
+$$;

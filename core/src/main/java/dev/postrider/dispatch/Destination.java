@@ -1,0 +1,43 @@
+package dev.postrider.dispatch;
+
+import dev.postrider.message.Message;
+import dev.postrider.message.Outcome;
+import java.util.List;
+import java.util.UUID;
+
+/**
+ * Where messages go. The engine calls {@link #deliver} from one thread at a time per destination
+ * and never with two messages of one key in flight together, unless {@link #keepsOrder} says that
+ * the destination keeps a batch's order itself.
+ */
+public interface Destination extends AutoCloseable {
+  /**
+   * Sends a batch. Answers may come from any thread, before or after this returns, each message
+   * exactly once; a message without an answer within the timeout counts as failed and is retried. A
+   * thrown exception fails those of the batch that are not yet answered. Should not block for long:
+   * one that does holds up this destination, and no other.
+   */
+  void deliver(List<Message> batch, Answers answers);
+
+  /**
+   * Whether messages of one key may be sent in one batch, because the destination delivers them in
+   * the batch's order and none after one that failed.
+   */
+  default boolean keepsOrder() {
+    return false;
+  }
+
+  /** How many messages it can work on at a time; more are not handed over. */
+  default int concurrency() {
+    return Integer.MAX_VALUE;
+  }
+
+  /** Frees what the destination holds; called once, after the last answer or the deadline. */
+  @Override
+  default void close() {}
+
+  /** Takes the answers for one batch. Thread-safe. */
+  interface Answers {
+    void answer(UUID messageId, Outcome outcome);
+  }
+}

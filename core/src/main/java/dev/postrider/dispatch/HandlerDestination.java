@@ -1,0 +1,86 @@
+package dev.postrider.dispatch;
+
+import dev.postrider.message.Message;
+import dev.postrider.message.Outcome;
+import dev.postrider.message.PostriderException;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Delivers to your own code in this process, on a fixed number of threads; messages of one key
+ * never at the same time. With no threads of its own it calls the handler on the dispatch thread,
+ * which is fastest for handlers that never wait. Thread-safe.
+ */
+public final class HandlerDestination implements Destination {
+  private final MessageHandler handler;
+  private final ExecutorService executor;
+  private final int threads;
+
+  private HandlerDestination(MessageHandler handler, int threads) {
+    this.handler = handler;
+    this.threads = threads;
+    AtomicInteger number = new AtomicInteger();
+    this.executor =
+        Executors.newFixedThreadPool(
+            Math.max(threads, 1),
+            task -> {
+              Thread thread = new Thread(task, "postrider-handler-" + number.incrementAndGet());
+              thread.setDaemon(true);
+              return thread;
+            });
+  }
+
+  /** Calls the handler on this many threads. */
+  public static HandlerDestination of(int threads, MessageHandler handler) {
+    if (threads < 1 || threads > 10_000) {
+      throw new PostriderException("threads must lie in 1..10000, got " + threads);
+    }
+    return new HandlerDestination(handler, threads);
+  }
+
+  /** Calls the handler on the dispatch thread, one message after the other. */
+  public static HandlerDestination inline(MessageHandler handler) {
+    return new HandlerDestination(handler, 0);
+  }
+
+  @Override
+  public void deliver(List<Message> batch, Answers answers) {
+    for (Message message : batch) {
+      if (threads == 0) {
+        answers.answer(message.id(), handle(message));
+      } else {
+        submit(message, answers);
+      }
+    }
+  }
+
+  @Override
+  public int concurrency() {
+    return threads == 0 ? Integer.MAX_VALUE : threads;
+  }
+
+  private void submit(Message message, Answers answers) {
+    try {
+      executor.execute(() -> answers.answer(message.id(), handle(message)));
+    } catch (RejectedExecutionException e) {
+      answers.answer(message.id(), Outcome.unavailable("closed", "the handler is closed"));
+    }
+  }
+
+  private Outcome handle(Message message) {
+    try {
+      return handler.handle(message);
+    } catch (Exception e) {
+      return Outcome.retryable(
+          "handler_threw", e.getClass().getSimpleName() + ": " + e.getMessage());
+    }
+  }
+
+  @Override
+  public void close() {
+    executor.shutdownNow();
+  }
+}

@@ -1,0 +1,10 @@
+package dev.postrider.dispatch;
+
+import dev.postrider.message.Message;
+import dev.postrider.message.Outcome;
+
+/** Your own code as a destination. A thrown exception counts as retryable. */
+@FunctionalInterface
+public interface MessageHandler {
+  Outcome handle(Message message) throws Exception;
+}

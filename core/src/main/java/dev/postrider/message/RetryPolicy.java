@@ -1,0 +1,33 @@
+package dev.postrider.message;
+
+/** What becomes of a message that fails; one per topic if wanted. */
+public record RetryPolicy(Backoff backoff, int maxAttempts, DeadPolicy onDead) {
+  /** 5 s doubling to 15 min, dead after 10 attempts, the key goes on. */
+  public static final RetryPolicy DEFAULT = new RetryPolicy(Backoff.RELAY, 10, DeadPolicy.SKIP);
+
+  /** What a key does when one of its messages is dead. */
+  public enum DeadPolicy {
+    /** The messages behind it go on. */
+    SKIP,
+    /** The key waits for an operator. */
+    BLOCK
+  }
+
+  public RetryPolicy {
+    if (maxAttempts < 1 || maxAttempts > 30_000) {
+      throw new PostriderException("maxAttempts must lie in 1..30000, got " + maxAttempts);
+    }
+  }
+
+  public RetryPolicy withBackoff(Backoff value) {
+    return new RetryPolicy(value, maxAttempts, onDead);
+  }
+
+  public RetryPolicy withMaxAttempts(int value) {
+    return new RetryPolicy(backoff, value, onDead);
+  }
+
+  public RetryPolicy withOnDead(DeadPolicy value) {
+    return new RetryPolicy(backoff, maxAttempts, value);
+  }
+}

@@ -1,0 +1,332 @@
+package dev.postrider.relay;
+
+import dev.postrider.claim.ClaimCursor;
+import dev.postrider.claim.ClaimPath;
+import dev.postrider.claim.ClaimRequest;
+import dev.postrider.claim.Claims;
+import dev.postrider.dispatch.Dispatcher;
+import dev.postrider.dispatch.LeaseClock;
+import dev.postrider.message.Answered;
+import dev.postrider.message.Claimed;
+import dev.postrider.message.Outcome;
+import dev.postrider.message.Settlement;
+import dev.postrider.observe.RelayListener;
+import dev.postrider.relay.Routing.Load;
+import dev.postrider.settle.Leases;
+import dev.postrider.settle.Settlements;
+import dev.postrider.settle.Verdicts;
+import dev.postrider.wake.Doorbell;
+import dev.postrider.wake.Wakeup;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The loop that carries messages, on one thread and one connection: settle what was answered and
+ * claim the next in the same transaction, hand it to the dispatchers, sleep when there is nothing.
+ * Of a relay's carriers the lead one listens to the doorbell and polls; it calls the others when it
+ * finds more than it can take.
+ */
+final class Carrier implements Runnable {
+  private static final long BUSY_NANOS = 50_000_000;
+  private static final Duration UNWOKEN = Duration.ofHours(1);
+
+  /** The stages as this loop sees them. */
+  record Stages(
+      Claims claims,
+      Settlements settlements,
+      Leases leases,
+      Doorbell doorbell,
+      Routing routing,
+      RelayListener listener) {}
+
+  private final RelayConfig config;
+  private final Stages stages;
+  private final Session session;
+  private final String name;
+  private final boolean lead;
+  private final Runnable callHelp;
+  private final Wakeup wakeup = new Wakeup();
+  private final ClaimPath path = new ClaimPath();
+
+  private final LinkedBlockingQueue<Answered> answered = new LinkedBlockingQueue<>();
+  private final Map<Long, Held> held = new ConcurrentHashMap<>();
+  private List<Settlement> unsettled = List.of();
+  private volatile boolean stopping;
+  private volatile long loopedAtNanos = System.nanoTime();
+  private int worker;
+  private boolean hungry = true;
+  private boolean armed;
+  private long busySinceNanos;
+
+  /** A claim with messages that are not settled yet. */
+  private static final class Held {
+    final LeaseClock clock;
+    int open;
+
+    Held(LeaseClock clock, int open) {
+      this.clock = clock;
+      this.open = open;
+    }
+  }
+
+  Carrier(
+      RelayConfig config, Stages stages, SessionFactory sessions, int number, Runnable callHelp) {
+    this.config = config;
+    this.stages = stages;
+    this.name = config.name() + "/" + number;
+    this.lead = number == 1;
+    this.callHelp = callHelp;
+    this.session = sessions.open(this::connected);
+  }
+
+  /** Makes sessions with the relay's settings. */
+  interface SessionFactory {
+    Session open(Session.Work onConnect);
+  }
+
+  Wakeup wakeup() {
+    return wakeup;
+  }
+
+  /** How long ago the loop last came round; grows when it is stuck. */
+  Duration sinceLoop() {
+    return Duration.ofNanos(System.nanoTime() - loopedAtNanos);
+  }
+
+  /** The clocks of all claims that are not settled yet. */
+  List<LeaseClock> leases() {
+    return held.values().stream().map(h -> h.clock).toList();
+  }
+
+  /** Stop claiming; the loop ends when everything in flight is settled. */
+  void stop() {
+    stopping = true;
+    wakeup.signal(Wakeup.Reason.STOP);
+  }
+
+  boolean idle() {
+    return held.isEmpty();
+  }
+
+  @Override
+  public void run() {
+    try {
+      while (!stopping || !held.isEmpty()) {
+        loopedAtNanos = System.nanoTime();
+        takeAnswers();
+        List<Load> loads =
+            hungry && !stopping ? stages.routing().loads(config.batchSize()) : List.of();
+        if (unsettled.isEmpty() && loads.isEmpty()) {
+          rest();
+        } else {
+          exchange(loads);
+        }
+      }
+      session.tryRun(connection -> stages.leases().stopped(connection, worker), wakeup);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      session.close();
+    }
+  }
+
+  private void connected(Connection connection) throws SQLException {
+    worker = stages.leases().worker(connection, name);
+    stages.routing().refresh(connection);
+    // A claim whose answer was lost with the connection would otherwise wait for its lease to end.
+    stages.leases().forgetOthers(connection, worker, held.keySet());
+  }
+
+  private void takeAnswers() {
+    if (!unsettled.isEmpty()) {
+      return; // the last transaction failed: the same again
+    }
+    List<Answered> drained = new ArrayList<>();
+    answered.drainTo(drained, 4 * config.batchSize());
+    if (drained.isEmpty()) {
+      return;
+    }
+    List<Settlement> settlements = new ArrayList<>(drained.size());
+    for (Answered answer : drained) {
+      Held claim = held.get(answer.claimed().message().token());
+      if (answer.late() && claim != null) {
+        claim.open++;
+      }
+      Line line = stages.routing().line(answer.claimed().message().route());
+      settlements.add(Verdicts.of(answer, line.policy()));
+    }
+    unsettled = settlements;
+  }
+
+  /** One transaction: settle what was answered, claim what may go. */
+  private void exchange(List<Load> loads) throws InterruptedException {
+    List<Claimed> claimed = new ArrayList<>();
+    boolean[] full = {false};
+    List<Settlement> settling = unsettled;
+    @Nullable Set<UUID>[] refused = newHolder();
+    long askedAt = System.nanoTime();
+    boolean done =
+        session.tryRun(
+            connection -> {
+              claimed.clear();
+              full[0] = false;
+              boolean together = settling.isEmpty() ? loads.size() > 1 : !loads.isEmpty();
+              connection.setAutoCommit(!together);
+              if (!settling.isEmpty()) {
+                refused[0] = stages.settlements().record(connection, worker, settling);
+              }
+              for (Load load : loads) {
+                full[0] |= claim(connection, load, claimed);
+              }
+              if (together) {
+                connection.commit();
+                connection.setAutoCommit(true);
+              }
+            },
+            wakeup);
+    if (!done) {
+      return;
+    }
+    unsettled = List.of();
+    settled(settling, refused[0] == null ? Set.of() : refused[0]);
+    hungry = !claimed.isEmpty() || (hungry && loads.isEmpty());
+    dispatch(claimed, askedAt);
+    if (full[0]) {
+      callHelp.run();
+    }
+    disarmWhenBusy(claimed);
+  }
+
+  @SuppressWarnings({"unchecked", "rawtypes"})
+  private static @Nullable Set<UUID>[] newHolder() {
+    return new Set[1];
+  }
+
+  /** Returns whether there is probably more where this came from. */
+  private boolean claim(Connection connection, Load load, List<Claimed> into) throws SQLException {
+    long start = System.nanoTime();
+    ClaimCursor from = load.limit() == 1 ? null : path.start(start);
+    List<Claimed> found =
+        stages
+            .claims()
+            .take(
+                connection,
+                new ClaimRequest(
+                    worker, load.limit(), load.bytes(), config.lease(), load.routes(), from, false),
+                stages.routing()::name);
+    long end = System.nanoTime();
+    path.took(found, load.limit(), from, start, end);
+    stages.listener().claimed(found.size(), Duration.ofNanos(end - start));
+    into.addAll(found);
+    return found.size() >= load.limit();
+  }
+
+  private void settled(List<Settlement> settlements, Set<UUID> refused) {
+    Map<Dispatcher, int[]> freed = new HashMap<>();
+    for (Settlement settlement : settlements) {
+      Claimed claimed = settlement.claimed();
+      Dispatcher dispatcher = stages.routing().line(claimed.message().route()).dispatcher();
+      int[] sums = freed.computeIfAbsent(dispatcher, d -> new int[2]);
+      sums[0]++;
+      sums[1] += claimed.message().payload().length;
+      Held claim = held.get(claimed.message().token());
+      if (claim != null && --claim.open == 0) {
+        held.remove(claimed.message().token());
+      }
+      // Its followers, or what a retry left room for, may be claimable now.
+      hungry |= claimed.ordered();
+      if (refused.contains(claimed.message().id())) {
+        stages.listener().conflict(dispatcher.name(), settlement);
+      } else {
+        stages.listener().settled(dispatcher.name(), settlement);
+      }
+    }
+    freed.forEach((dispatcher, sums) -> dispatcher.settled(sums[0], sums[1]));
+    hungry |= !settlements.isEmpty();
+  }
+
+  private void dispatch(List<Claimed> claimed, long askedAt) {
+    Map<Long, LeaseClock> clocks = new HashMap<>();
+    Map<Dispatcher, Map<LeaseClock, List<Claimed>>> parts = new LinkedHashMap<>();
+    for (Claimed message : claimed) {
+      Line line = stages.routing().line(message.message().route());
+      long token = message.message().token();
+      LeaseClock clock =
+          clocks.computeIfAbsent(token, t -> new LeaseClock(t, askedAt, config.lease()));
+      held.computeIfAbsent(token, t -> new Held(clock, 0)).open++;
+      parts
+          .computeIfAbsent(line.dispatcher(), d -> new LinkedHashMap<>())
+          .computeIfAbsent(clock, c -> new ArrayList<>())
+          .add(message);
+    }
+    parts.forEach(
+        (dispatcher, byClock) ->
+            byClock.forEach(
+                (clock, batch) -> dispatcher.submit(batch, clock, this::answered, this::refuse)));
+  }
+
+  private @Nullable Outcome refuse(Claimed claimed) {
+    return stages.routing().line(claimed.message().route()).refuse(claimed);
+  }
+
+  private void answered(Answered answer) {
+    answered.add(answer);
+    wakeup.signal(Wakeup.Reason.ANSWER);
+  }
+
+  /** Nothing to settle and nothing to claim: sleep until there is. */
+  private void rest() throws InterruptedException {
+    busySinceNanos = 0;
+    if (lead && !hungry && !armed && !stopping) {
+      boolean[] wasUp = {true};
+      if (!session.tryRun(c -> wasUp[0] = stages.doorbell().arm(c), wakeup)) {
+        return;
+      }
+      armed = true;
+      if (!wasUp[0]) {
+        hungry = true; // look once more: what committed before the flag went up did not ring
+        return;
+      }
+    }
+    Set<Wakeup.Reason> reasons = wakeup.await(lead ? config.pollInterval() : UNWOKEN);
+    if (reasons.isEmpty()) {
+      stages.listener().woken("poll");
+      armed = false; // another relay may have lowered it meanwhile
+      hungry = true;
+      return;
+    }
+    if (reasons.contains(Wakeup.Reason.CONTROL)) {
+      session.tryRun(stages.routing()::refresh, wakeup);
+    }
+    for (Wakeup.Reason reason : reasons) {
+      if (reason != Wakeup.Reason.ANSWER) {
+        stages.listener().woken(reason.label());
+        hungry = true;
+      }
+    }
+  }
+
+  /** While work keeps coming nobody needs to ring. */
+  private void disarmWhenBusy(List<Claimed> claimed) throws InterruptedException {
+    if (!lead || !armed) {
+      return;
+    }
+    long now = System.nanoTime();
+    if (claimed.isEmpty() || busySinceNanos == 0) {
+      busySinceNanos = claimed.isEmpty() ? 0 : now;
+    } else if (now - busySinceNanos > BUSY_NANOS) {
+      armed = !session.tryRun(c -> stages.doorbell().disarm(c), wakeup);
+    }
+  }
+}

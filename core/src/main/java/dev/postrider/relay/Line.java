@@ -1,0 +1,42 @@
+package dev.postrider.relay;
+
+import dev.postrider.dispatch.Dispatcher;
+import dev.postrider.message.Claimed;
+import dev.postrider.message.Outcome;
+import dev.postrider.message.RetryPolicy;
+import dev.postrider.message.Route;
+import dev.postrider.settle.Verdicts;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which messages go where: a topic of a namespace, or all of its topics.
+ *
+ * @param topic a name, or {@code *} for every topic that no other line names
+ */
+record Line(
+    String namespace,
+    String topic,
+    Dispatcher dispatcher,
+    RetryPolicy policy,
+    MessageCheck messageCheck) {
+  static final String ANY = "*";
+
+  /** Why a message is not to be sent at all, null if it may. */
+  @Nullable Outcome refuse(Claimed claimed) {
+    if (Verdicts.exhausted(claimed, policy)) {
+      return Outcome.terminal(
+          "attempts_exhausted",
+          "its relays died over it in all " + policy.maxAttempts() + " attempts");
+    }
+    try {
+      return messageCheck.refuse(claimed.message());
+    } catch (RuntimeException e) {
+      return Outcome.retryable("check_threw", e.getClass().getSimpleName() + ": " + e.getMessage());
+    }
+  }
+
+  boolean serves(Route route) {
+    return namespace.equals(route.namespace())
+        && (topic.equals(ANY) || topic.equals(route.topic()));
+  }
+}

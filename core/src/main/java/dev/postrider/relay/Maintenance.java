@@ -1,0 +1,122 @@
+package dev.postrider.relay;
+
+import dev.postrider.dispatch.Dispatcher;
+import dev.postrider.dispatch.LeaseClock;
+import dev.postrider.observe.RelayListener;
+import dev.postrider.settle.Leases;
+import dev.postrider.wake.Wakeup;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What goes on beside carrying: timeouts, renewal of leases while a destination is slow, the
+ * reaper, fresh routes and pauses, partitions for the days to come. One thread, one connection of
+ * its own.
+ */
+final class Maintenance implements Runnable {
+  private static final Duration TICK = Duration.ofMillis(50);
+  private static final Duration REFRESH_EVERY = Duration.ofSeconds(1);
+  private static final Duration PARTITIONS_EVERY = Duration.ofHours(1);
+
+  /** A task with the time of its next run. */
+  private static final class Chore {
+    final Duration every;
+    final Session.Work work;
+    long dueNanos;
+
+    Chore(Duration every, Session.Work work) {
+      this.every = every;
+      this.work = work;
+      this.dueNanos = System.nanoTime();
+    }
+  }
+
+  private final RelayConfig config;
+  private final List<Carrier> carriers;
+  private final List<Dispatcher> dispatchers;
+  private final Leases leases;
+  private final RelayListener listener;
+  private final Session session;
+  private final Wakeup wakeup = new Wakeup();
+  private final List<Chore> chores = new ArrayList<>();
+  private volatile boolean stopping;
+
+  Maintenance(
+      RelayConfig config,
+      Carrier.Stages stages,
+      Carrier.SessionFactory sessions,
+      List<Carrier> carriers,
+      List<Dispatcher> dispatchers) {
+    this.config = config;
+    this.carriers = carriers;
+    this.dispatchers = dispatchers;
+    this.leases = stages.leases();
+    this.listener = stages.listener();
+    this.session = sessions.open(connection -> {});
+    chores.add(new Chore(config.lease().dividedBy(6), this::renew));
+    chores.add(new Chore(config.reapInterval(), this::reap));
+    chores.add(new Chore(REFRESH_EVERY, stages.routing()::refresh));
+    chores.add(new Chore(PARTITIONS_EVERY, connection -> {}));
+  }
+
+  void stop() {
+    stopping = true;
+    wakeup.signal(Wakeup.Reason.STOP);
+  }
+
+  @Override
+  public void run() {
+    try {
+      while (!stopping) {
+        dispatchers.forEach(Dispatcher::sweep);
+        for (Chore chore : chores) {
+          if (System.nanoTime() - chore.dueNanos >= 0 && !stopping) {
+            session.tryRun(chore.work, wakeup);
+            chore.dueNanos = System.nanoTime() + chore.every.toNanos();
+          }
+        }
+        wakeup.pause(TICK);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      session.close();
+    }
+  }
+
+  /** Extends the leases of what is still in flight once half of their time is over. */
+  private void renew(Connection connection) throws SQLException {
+    long now = System.nanoTime();
+    List<LeaseClock> ageing = new ArrayList<>();
+    for (Carrier carrier : carriers) {
+      for (LeaseClock clock : carrier.leases()) {
+        if (clock.left(now).compareTo(config.lease().dividedBy(2)) < 0) {
+          ageing.add(clock);
+        }
+      }
+    }
+    if (ageing.isEmpty()) {
+      return;
+    }
+    Set<Long> renewed =
+        leases.renew(connection, ageing.stream().map(LeaseClock::token).toList(), config.lease());
+    for (LeaseClock clock : ageing) {
+      if (renewed.contains(clock.token())) {
+        clock.renewed(now, config.lease());
+      } else {
+        clock.lost();
+      }
+    }
+  }
+
+  private void reap(Connection connection) throws SQLException {
+    int reaped = leases.reap(connection);
+    if (reaped > 0) {
+      listener.reaped(reaped);
+    }
+  }
+}

@@ -1,0 +1,18 @@
+package dev.postrider.relay;
+
+import dev.postrider.message.Message;
+import dev.postrider.message.Outcome;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks at a message before it is sent, for instance whether an amount is positive. What it answers
+ * for is never sent: with a terminal outcome it is dead at once.
+ */
+@FunctionalInterface
+public interface MessageCheck {
+  /** Lets everything through. */
+  MessageCheck NONE = message -> null;
+
+  /** Null if the message may go. */
+  @Nullable Outcome refuse(Message message);
+}

@@ -1,0 +1,272 @@
+package dev.postrider.relay;
+
+import dev.postrider.claim.Claims;
+import dev.postrider.dispatch.Destination;
+import dev.postrider.dispatch.DestinationOptions;
+import dev.postrider.dispatch.Dispatcher;
+import dev.postrider.message.PostriderException;
+import dev.postrider.message.RetryPolicy;
+import dev.postrider.observe.RelayListener;
+import dev.postrider.settle.Leases;
+import dev.postrider.settle.Settlements;
+import dev.postrider.store.Schema;
+import dev.postrider.wake.Doorbell;
+import dev.postrider.wake.DoorbellListener;
+import dev.postrider.wake.Wakeup;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Carries committed messages to their destinations until it is closed. Any number of relays, in any
+ * number of processes, may work on one database. Start and close are idempotent; thread-safe.
+ */
+public final class Relay implements AutoCloseable {
+  private final RelayConfig config;
+  private final List<Dispatcher> dispatchers;
+  private final List<Carrier> carriers = new ArrayList<>();
+  private final Maintenance maintenance;
+  private final @Nullable DoorbellListener doorbellListener;
+  private final List<Thread> threads = new ArrayList<>();
+  private boolean started;
+  private boolean closed;
+
+  private Relay(Builder builder) {
+    this.config = builder.config;
+    this.dispatchers = List.copyOf(builder.dispatchers.values());
+    RelayListener listener = builder.listener;
+    Carrier.Stages stages =
+        new Carrier.Stages(
+            new Claims(builder.schema),
+            new Settlements(builder.schema),
+            new Leases(builder.schema),
+            new Doorbell(builder.schema),
+            new Routing(builder.lines, builder.schema),
+            listener);
+    Carrier.SessionFactory sessions =
+        onConnect ->
+            new Session(builder.dataSource, config.statementTimeout(), listener, onConnect);
+    for (int number = 1; number <= config.carriers(); number++) {
+      carriers.add(new Carrier(config, stages, sessions, number, this::callHelp));
+    }
+    this.maintenance = new Maintenance(config, stages, sessions, carriers, dispatchers);
+    DataSource direct = builder.direct == null ? builder.dataSource : builder.direct;
+    this.doorbellListener =
+        config.listen() ? new DoorbellListener(direct, builder.schema, this::heard) : null;
+  }
+
+  /** A relay on this database. */
+  public static Builder builder(DataSource dataSource) {
+    return new Builder(dataSource);
+  }
+
+  public synchronized Relay start() {
+    if (started || closed) {
+      return this;
+    }
+    started = true;
+    dispatchers.forEach(Dispatcher::start);
+    for (Carrier carrier : carriers) {
+      run(carrier, "carry-" + (threads.size() + 1));
+    }
+    run(maintenance, "maintain");
+    if (doorbellListener != null) {
+      doorbellListener.start();
+    }
+    return this;
+  }
+
+  private void run(Runnable task, String name) {
+    Thread thread = new Thread(task, "postrider-" + name);
+    threads.add(thread);
+    thread.start();
+  }
+
+  /** Tells a relay in the producer's own process that something was committed just now. */
+  public void wake() {
+    carriers.get(0).wakeup().signal(Wakeup.Reason.LOCAL);
+  }
+
+  private void heard(String payload) {
+    carriers
+        .get(0)
+        .wakeup()
+        .signal(payload.isEmpty() ? Wakeup.Reason.NOTIFY : Wakeup.Reason.CONTROL);
+  }
+
+  private void callHelp() {
+    for (Carrier carrier : carriers.subList(1, carriers.size())) {
+      carrier.wakeup().signal(Wakeup.Reason.HELP);
+    }
+  }
+
+  /** How the relay is, without asking the database. */
+  public RelayStatus status() {
+    Map<String, RelayStatus.DestinationStatus> destinations = new LinkedHashMap<>();
+    for (Dispatcher dispatcher : dispatchers) {
+      destinations.put(
+          dispatcher.name(),
+          new RelayStatus.DestinationStatus(dispatcher.breakerState(), dispatcher.inFlight()));
+    }
+    Duration slowest = Duration.ZERO;
+    for (Carrier carrier : carriers.subList(0, 1)) {
+      slowest = carrier.sinceLoop();
+    }
+    boolean running = threads.stream().anyMatch(Thread::isAlive);
+    return new RelayStatus(
+        config.name(),
+        running,
+        doorbellListener != null && doorbellListener.listening(),
+        slowest,
+        destinations);
+  }
+
+  /**
+   * Stops claiming, waits for what is in flight up to the configured time, gives the rest back, so
+   * that another relay can go on at once, and closes the destinations.
+   */
+  @Override
+  public synchronized void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    if (started) {
+      if (doorbellListener != null) {
+        doorbellListener.stop();
+      }
+      carriers.forEach(Carrier::stop);
+      dispatchers.forEach(Dispatcher::releaseWaiting);
+      joinCarriers(config.shutdownTimeout());
+      dispatchers.forEach(Dispatcher::abandon);
+      joinCarriers(Duration.ofSeconds(5));
+      maintenance.stop();
+      threads.forEach(Thread::interrupt);
+      join(threads, Duration.ofSeconds(5));
+    }
+    dispatchers.forEach(Dispatcher::close);
+  }
+
+  private void joinCarriers(Duration timeout) {
+    join(threads.subList(0, carriers.size()), timeout);
+  }
+
+  private static void join(List<Thread> joined, Duration timeout) {
+    long end = System.nanoTime() + timeout.toNanos();
+    try {
+      for (Thread thread : joined) {
+        long left = (end - System.nanoTime()) / 1_000_000;
+        if (left > 0) {
+          thread.join(left);
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Collects what a relay needs; not thread-safe. */
+  public static final class Builder {
+    private final DataSource dataSource;
+    private final Map<String, Dispatcher> dispatchers = new LinkedHashMap<>();
+    private final List<Line> lines = new ArrayList<>();
+    private final Map<String, Destination> destinations = new LinkedHashMap<>();
+    private final Map<String, DestinationOptions> options = new LinkedHashMap<>();
+    private final List<Planned> planned = new ArrayList<>();
+    private @Nullable DataSource direct;
+    private Schema schema = Schema.DEFAULT;
+    private RelayConfig config = RelayConfig.defaults();
+    private RelayListener listener = RelayListener.NONE;
+
+    private record Planned(
+        String namespace, String topic, String destination, RouteOptions options) {}
+
+    private Builder(DataSource dataSource) {
+      this.dataSource = dataSource;
+    }
+
+    /** Connections for LISTEN, where the others go through a pooler that does not carry it. */
+    public Builder direct(DataSource value) {
+      this.direct = value;
+      return this;
+    }
+
+    public Builder schema(Schema value) {
+      this.schema = value;
+      return this;
+    }
+
+    public Builder config(RelayConfig value) {
+      this.config = value;
+      return this;
+    }
+
+    public Builder listener(RelayListener value) {
+      this.listener = value;
+      return this;
+    }
+
+    /** A destination by its name, which operators see and pause it by. */
+    public Builder destination(String name, Destination destination, DestinationOptions limits) {
+      if (destinations.putIfAbsent(name, destination) != null) {
+        throw new PostriderException("destination '" + name + "' is given twice");
+      }
+      options.put(name, limits);
+      return this;
+    }
+
+    public Builder destination(String name, Destination destination) {
+      return destination(name, destination, DestinationOptions.DEFAULT);
+    }
+
+    /** Sends a topic ({@code *}: every topic that has no route of its own) to a destination. */
+    public Builder route(String namespace, String topic, String destination, RouteOptions how) {
+      planned.add(new Planned(namespace, topic, destination, how));
+      return this;
+    }
+
+    public Builder route(String namespace, String topic, String destination) {
+      return route(namespace, topic, destination, RouteOptions.DEFAULT);
+    }
+
+    public Relay build() {
+      List<String> wrong = new ArrayList<>();
+      if (planned.isEmpty()) {
+        wrong.add("there is no route; give at least one with route(namespace, topic, destination)");
+      }
+      for (Planned plan : planned) {
+        if (!destinations.containsKey(plan.destination())) {
+          wrong.add(
+              "route %s/%s names destination '%s', which is not among %s"
+                  .formatted(
+                      plan.namespace(), plan.topic(), plan.destination(), destinations.keySet()));
+        }
+      }
+      if (!wrong.isEmpty()) {
+        throw new PostriderException("relay: " + String.join("; ", wrong));
+      }
+      destinations.forEach(
+          (name, destination) ->
+              dispatchers.put(
+                  name,
+                  new Dispatcher(
+                      name,
+                      destination,
+                      options.getOrDefault(name, DestinationOptions.DEFAULT),
+                      listener)));
+      for (Planned plan : planned) {
+        Dispatcher dispatcher = dispatchers.get(plan.destination());
+        if (dispatcher != null) {
+          RetryPolicy policy = plan.options().retry();
+          lines.add(
+              new Line(plan.namespace(), plan.topic(), dispatcher, policy, plan.options().check()));
+        }
+      }
+      return new Relay(this);
+    }
+  }
+}

@@ -1,0 +1,83 @@
+package dev.postrider.settle;
+
+import dev.postrider.store.Schema;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Set;
+
+/** Renews leases and gives back those of the dead. Thread-safe; the connection is the caller's. */
+public final class Leases {
+  private final String workerId;
+  private final String renew;
+  private final String reap;
+  private final String forget;
+  private final String stopped;
+
+  public Leases(Schema schema) {
+    this.workerId = schema.sql("select postrider.worker_id(?)");
+    this.renew = schema.sql("select postrider.renew(?, ?)");
+    this.reap = schema.sql("select postrider.reap()");
+    this.forget = schema.sql("select postrider.forget_leases(?, ?)");
+    this.stopped = schema.sql("select postrider.worker_stopped(?)");
+  }
+
+  /** The number by which the database knows a worker of this name. */
+  public int worker(Connection connection, String name) throws SQLException {
+    try (PreparedStatement call = connection.prepareStatement(workerId)) {
+      call.setString(1, name);
+      return number(call);
+    }
+  }
+
+  /** Extends leases; returns the tokens that are still held. */
+  public Set<Long> renew(Connection connection, Collection<Long> tokens, Duration lease)
+      throws SQLException {
+    try (PreparedStatement call = connection.prepareStatement(renew)) {
+      call.setArray(1, connection.createArrayOf("int8", tokens.toArray()));
+      call.setLong(2, lease.toMillis());
+      try (ResultSet row = call.executeQuery()) {
+        row.next();
+        return Set.of((Long[]) row.getArray(1).getArray());
+      }
+    }
+  }
+
+  /** Puts the work of lapsed leases back in the queue; returns how many messages. */
+  public int reap(Connection connection) throws SQLException {
+    try (PreparedStatement call = connection.prepareStatement(reap)) {
+      return number(call);
+    }
+  }
+
+  /**
+   * Lets go of this worker's leases other than the known ones: claims whose answer was lost with
+   * their connection. Returns how many.
+   */
+  public int forgetOthers(Connection connection, int worker, Collection<Long> known)
+      throws SQLException {
+    try (PreparedStatement call = connection.prepareStatement(forget)) {
+      call.setInt(1, worker);
+      call.setArray(2, connection.createArrayOf("int8", known.toArray()));
+      return number(call);
+    }
+  }
+
+  /** Notes that a worker ended in an orderly way. */
+  public void stopped(Connection connection, int worker) throws SQLException {
+    try (PreparedStatement call = connection.prepareStatement(stopped)) {
+      call.setInt(1, worker);
+      call.execute();
+    }
+  }
+
+  private static int number(PreparedStatement call) throws SQLException {
+    try (ResultSet row = call.executeQuery()) {
+      row.next();
+      return row.getInt(1);
+    }
+  }
+}

@@ -1,0 +1,69 @@
+package dev.postrider.settle;
+
+import dev.postrider.message.Answered;
+import dev.postrider.message.Claimed;
+import dev.postrider.message.Outcome;
+import dev.postrider.message.RetryPolicy;
+import dev.postrider.message.RetryPolicy.DeadPolicy;
+import dev.postrider.message.Settlement;
+import dev.postrider.message.Settlement.Decision;
+import java.time.Duration;
+
+/** Turns a destination's answer into what is recorded, by the topic's policy. */
+public final class Verdicts {
+  /** However long a destination asks to be left alone. */
+  private static final Duration RETRY_AFTER_MAX = Duration.ofHours(24);
+
+  private Verdicts() {}
+
+  public static Settlement of(Answered answered, RetryPolicy policy) {
+    Claimed claimed = answered.claimed();
+    Outcome outcome = answered.outcome();
+    if (outcome == null || outcome instanceof Outcome.Unavailable) {
+      return Settlement.released(claimed);
+    }
+    if (outcome instanceof Outcome.Delivered delivered) {
+      return Settlement.delivered(claimed, answered.latencyMs(), delivered.reference());
+    }
+    if (outcome instanceof Outcome.Terminal terminal) {
+      return dead(answered, policy, terminal.code(), terminal.error());
+    }
+    Outcome.Retryable retry = (Outcome.Retryable) outcome;
+    return claimed.message().attempt() >= policy.maxAttempts()
+        ? dead(answered, policy, retry.code(), retry.error())
+        : retry(answered, policy, retry);
+  }
+
+  /** A message that went over its attempts without an answer, because its relays died over it. */
+  public static boolean exhausted(Claimed claimed, RetryPolicy policy) {
+    return claimed.message().attempt() > policy.maxAttempts();
+  }
+
+  private static Settlement retry(Answered answered, RetryPolicy policy, Outcome.Retryable retry) {
+    Duration delay = policy.backoff().delay(answered.claimed().message().attempt());
+    Duration asked = retry.retryAfter();
+    if (asked != null && asked.compareTo(delay) > 0) {
+      delay = asked.compareTo(RETRY_AFTER_MAX) > 0 ? RETRY_AFTER_MAX : asked;
+    }
+    return new Settlement(
+        answered.claimed(),
+        Decision.RETRY,
+        answered.latencyMs(),
+        delay,
+        retry.code(),
+        retry.error(),
+        null);
+  }
+
+  private static Settlement dead(Answered answered, RetryPolicy policy, String code, String error) {
+    boolean block = policy.onDead() == DeadPolicy.BLOCK && answered.claimed().ordered();
+    return new Settlement(
+        answered.claimed(),
+        block ? Decision.DEAD_BLOCKING : Decision.DEAD,
+        answered.latencyMs(),
+        Duration.ZERO,
+        code,
+        error,
+        null);
+  }
+}

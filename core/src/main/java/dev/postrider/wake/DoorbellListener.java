@@ -1,0 +1,141 @@
+package dev.postrider.wake;
+
+import dev.postrider.store.Schema;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Hears the doorbell on a direct connection of its own, never inside a transaction, and reconnects
+ * by itself. A silent connection is checked regularly, since a dropped one can look alive for
+ * hours. Without it polling drives everything. Start and stop are idempotent.
+ */
+public final class DoorbellListener {
+  private static final Logger log = LoggerFactory.getLogger(DoorbellListener.class);
+  private static final Duration CHECK_EVERY = Duration.ofSeconds(10);
+  private static final int SOCKET_TIMEOUT_MS = 5_000;
+  private static final long RETRY_MAX_MS = 5_000;
+
+  private final DataSource direct;
+  private final Schema schema;
+  private final Consumer<String> heard;
+  private final Wakeup stopping = new Wakeup();
+  private volatile boolean running;
+  private volatile boolean listening;
+  private volatile @Nullable Connection open;
+  private @Nullable Thread thread;
+
+  /**
+   * @param direct gives connections that LISTEN works on: not through a transaction-mode pooler
+   * @param heard called with each notification's payload, and with an empty one after a reconnect
+   */
+  public DoorbellListener(DataSource direct, Schema schema, Consumer<String> heard) {
+    this.direct = direct;
+    this.schema = schema;
+    this.heard = heard;
+  }
+
+  public synchronized void start() {
+    if (thread == null) {
+      running = true;
+      Thread started = new Thread(this::run, "postrider-listen");
+      started.setDaemon(true);
+      started.start();
+      thread = started;
+    }
+  }
+
+  public synchronized void stop() {
+    Thread started = thread;
+    if (started == null) {
+      return;
+    }
+    running = false;
+    stopping.signal(Wakeup.Reason.STOP);
+    abort();
+    try {
+      started.join(SOCKET_TIMEOUT_MS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    thread = null;
+  }
+
+  /** Whether a connection listens at this moment. */
+  public boolean listening() {
+    return listening;
+  }
+
+  private void run() {
+    long retryMs = 100;
+    while (running) {
+      try (Connection connection = direct.getConnection()) {
+        open = connection;
+        retryMs = 100;
+        listen(connection);
+      } catch (SQLException e) {
+        if (running) {
+          log.warn("event=outbox_listen_failed error=\"{}\" retry_ms={}", e.getMessage(), retryMs);
+        }
+      } finally {
+        listening = false;
+        open = null;
+      }
+      try {
+        if (running) {
+          stopping.pause(Duration.ofMillis(retryMs));
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return;
+      }
+      retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);
+    }
+  }
+
+  private void listen(Connection connection) throws SQLException {
+    connection.setAutoCommit(true);
+    try (Statement statement = connection.createStatement()) {
+      statement.execute("listen " + schema.channel());
+      PGConnection pg = connection.unwrap(PGConnection.class);
+      listening = true;
+      // Whatever was rung before the LISTEN went unheard.
+      heard.accept("");
+      while (running) {
+        PGNotification[] notifications = pg.getNotifications((int) CHECK_EVERY.toMillis());
+        if (notifications == null || notifications.length == 0) {
+          checkAlive(connection, statement);
+          continue;
+        }
+        for (PGNotification notification : notifications) {
+          heard.accept(notification.getParameter());
+        }
+      }
+    }
+  }
+
+  private static void checkAlive(Connection connection, Statement statement) throws SQLException {
+    connection.setNetworkTimeout(Runnable::run, SOCKET_TIMEOUT_MS);
+    statement.execute("select 1");
+    connection.setNetworkTimeout(Runnable::run, 0);
+  }
+
+  private void abort() {
+    Connection connection = open;
+    if (connection != null) {
+      try {
+        connection.abort(Runnable::run);
+      } catch (SQLException e) {
+        log.debug("abort of the listening connection failed", e);
+      }
+    }
+  }
+}

@@ -1,0 +1,104 @@
+package dev.postrider.docs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.postrider.message.MessageState;
+import dev.postrider.relay.Relay;
+import dev.postrider.testing.TestDatabase;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.TreeSet;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** What the documents show is what the code does. */
+class DocumentsTest {
+  private static final Path ROOT = Path.of("..");
+
+  @Test
+  void theFirstMessageArrives() throws Exception {
+    TestDatabase database = TestDatabase.empty(18);
+    database.execute("create table orders (id text primary key)");
+    FirstMessage.createTheTables(database.dataSource());
+    FirstMessage.leaveAMessage(database.dataSource(), "o-1");
+    List<String> mails = new CopyOnWriteArrayList<>();
+    try (Relay relay = FirstMessage.carry(database.dataSource(), mails::add)) {
+      await().until(() -> mails.equals(List.of("{\"order\": \"o-1\"}")));
+      assertThat(relay.status().running()).isTrue();
+    }
+  }
+
+  @Test
+  void theReadmeShowsTheCodeThatRuns() throws Exception {
+    String source = Files.readString(Path.of("src/test/java/dev/postrider/docs/FirstMessage.java"));
+    String readme = Files.readString(ROOT.resolve("README.md"));
+    Matcher step =
+        Pattern.compile("    // step \\d\n(.*?)    // end", Pattern.DOTALL).matcher(source);
+    int steps = 0;
+    while (step.find()) {
+      steps++;
+      assertThat(readme).contains(step.group(1).stripTrailing().stripIndent());
+    }
+    assertThat(steps).isEqualTo(3);
+  }
+
+  @Test
+  void theStateDiagramIsTheEnum() throws Exception {
+    String diagram = Files.readString(ROOT.resolve("docs/state-machine.md"));
+    Matcher arrow = Pattern.compile("(\\w+) --> (\\w+): (.*)").matcher(diagram);
+    TreeSet<String> drawn = new TreeSet<>();
+    while (arrow.find()) {
+      boolean operator = arrow.group(3).contains("operator");
+      drawn.add(arrow.group(1) + (operator ? " by operator " : " ") + arrow.group(2));
+    }
+    TreeSet<String> legal = new TreeSet<>();
+    for (MessageState state : MessageState.values()) {
+      state.next().forEach(next -> legal.add(name(state) + " " + name(next)));
+      state.nextByOperator().forEach(next -> legal.add(name(state) + " by operator " + name(next)));
+    }
+    assertThat(drawn).isEqualTo(legal);
+  }
+
+  private static String name(MessageState state) {
+    return state.name().toLowerCase(Locale.ROOT);
+  }
+
+  @Test
+  void conformanceListsEveryTaggedRequirement() throws Exception {
+    Pattern tag = Pattern.compile("@Tag\\(\"([A-Z]{2}-\\d+)\"\\)");
+    TreeSet<String> tagged = new TreeSet<>();
+    for (Path file : testSources()) {
+      Matcher found = tag.matcher(Files.readString(file));
+      while (found.find()) {
+        tagged.add(found.group(1));
+      }
+    }
+    TreeSet<String> listed = new TreeSet<>();
+    Matcher row =
+        Pattern.compile("^\\| ([A-Z]{2}-\\d+) \\|.*\\| tested \\|", Pattern.MULTILINE)
+            .matcher(Files.readString(ROOT.resolve("docs/conformance.md")));
+    while (row.find()) {
+      listed.add(row.group(1));
+    }
+    assertThat(listed).isEqualTo(tagged);
+  }
+
+  private static List<Path> testSources() throws Exception {
+    List<Path> sources = new ArrayList<>();
+    try (Stream<Path> modules = Files.list(ROOT)) {
+      for (Path module : modules.filter(m -> Files.isDirectory(m.resolve("src/test"))).toList()) {
+        try (Stream<Path> files = Files.walk(module.resolve("src/test"))) {
+          files.filter(f -> f.toString().endsWith(".java")).forEach(sources::add);
+        }
+      }
+    }
+    return sources;
+  }
+}
