@@ -38,6 +38,11 @@ final class CircuitBreaker {
     return state;
   }
 
+  /** Returns whether its pause is over with this look. */
+  boolean due(long nowNanos) {
+    return state == State.OPEN && state(nowNanos) == State.HALF_OPEN;
+  }
+
   void succeeded() {
     failures = 0;
     if (state != State.CLOSED) {

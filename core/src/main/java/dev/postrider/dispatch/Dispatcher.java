@@ -45,7 +45,10 @@ public final class Dispatcher implements AutoCloseable {
   private final CircuitBreaker breaker;
   private int inFlight;
   private long bytesInFlight;
+  private int reserved;
+  private long reservedBytes;
   private boolean delivering;
+  private boolean draining;
   private boolean closed;
 
   public Dispatcher(
@@ -69,22 +72,53 @@ public final class Dispatcher implements AutoCloseable {
     return name;
   }
 
-  public int maxInFlight() {
-    return options.maxInFlight();
-  }
-
-  /** How much may be claimed for this destination now. */
-  public Room room() {
+  /**
+   * Sets room aside for a claim, so that claims running at the same time never exceed the limits
+   * together. Null if there is none, or so little that a claim is not worth its while. Ends with
+   * {@link #unreserve}, after what was claimed has been submitted.
+   *
+   * @param claims how many may run at the same time; each gets its share
+   */
+  public @Nullable Room reserve(int batchSize, int claims) {
     lock.lock();
     try {
-      int messages = options.maxInFlight() - inFlight;
-      long bytes = options.maxBytesInFlight() - bytesInFlight;
-      boolean full = messages <= 0 || bytes <= 0;
-      return switch (breaker.state(System.nanoTime())) {
-        case OPEN -> Room.NONE;
-        case HALF_OPEN -> inFlight > 0 ? Room.NONE : new Room(1, bytes, true);
-        case CLOSED -> full ? Room.NONE : new Room(messages, bytes, false);
-      };
+      int messages = options.maxInFlight() - inFlight - reserved;
+      long bytes = options.maxBytesInFlight() - bytesInFlight - reservedBytes;
+      Room room =
+          switch (breaker.state(System.nanoTime())) {
+            case OPEN -> null;
+            case HALF_OPEN ->
+                inFlight + reserved > 0 ? null : new Room(1, Math.max(bytes, 1), true);
+            case CLOSED ->
+                messages < Math.min(batchSize, options.maxInFlight()) / 4.0
+                        || bytes < options.maxBytesInFlight() / 4.0
+                        || draining
+                    ? null
+                    : new Room(
+                        Math.min(
+                            Math.min(messages, batchSize), share(options.maxInFlight(), claims)),
+                        Math.min(bytes, Math.max(options.maxBytesInFlight() / claims, 1)),
+                        false);
+          };
+      if (room != null) {
+        reserved += room.messages();
+        reservedBytes += room.bytes();
+      }
+      return room;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private static int share(int whole, int claims) {
+    return Math.max(whole / claims, 1);
+  }
+
+  public void unreserve(Room room) {
+    lock.lock();
+    try {
+      reserved -= room.messages();
+      reservedBytes -= room.bytes();
     } finally {
       lock.unlock();
     }
@@ -93,37 +127,38 @@ public final class Dispatcher implements AutoCloseable {
   /**
    * What may be claimed.
    *
-   * @param probe whether a single message may be claimed, to see if the destination is back
+   * @param probe whether it is a single message, to see if the destination is back
    */
-  public record Room(int messages, long bytes, boolean probe) {
-    static final Room NONE = new Room(0, 0, false);
-  }
+  public record Room(int messages, long bytes, boolean probe) {}
 
   /** Takes claimed messages, a key's in their order; the sink hears of each. */
   public void submit(List<Claimed> batch, LeaseClock lease, Consumer<Answered> sink, Check check) {
-    Map<Long, Deque<Parcel>> runs = new HashMap<>();
+    Map<Long, Run> runs = new HashMap<>();
+    List<Runnable> calls = new ArrayList<>();
     lock.lock();
     try {
       for (Claimed claimed : batch) {
         inFlight++;
         bytesInFlight += claimed.message().payload().length;
-        if (!claimed.ordered()) {
-          waiting.add(new Parcel(claimed, lease, sink, check, null));
+        Run run = claimed.ordered() ? runs.get(claimed.keyId()) : null;
+        if (run != null) {
+          run.behind.add(new Parcel(claimed, lease, sink, check, run));
           continue;
         }
-        Deque<Parcel> run = runs.get(claimed.keyId());
-        boolean first = run == null;
-        if (run == null) {
-          run = Parcel.newRun();
+        if (claimed.ordered()) {
+          run = new Run();
           runs.put(claimed.keyId(), run);
         }
-        Parcel parcel = new Parcel(claimed, lease, sink, check, run);
-        (first || destination.keepsOrder() ? waiting : run).add(parcel);
+        waiting.add(new Parcel(claimed, lease, sink, check, run));
+      }
+      if (draining) {
+        releaseWaiting(calls);
       }
       changed.signal();
     } finally {
       lock.unlock();
     }
+    calls.forEach(Runnable::run);
   }
 
   /** Looks at a message before it is sent; what it refuses never is. */
@@ -143,12 +178,17 @@ public final class Dispatcher implements AutoCloseable {
     }
   }
 
-  /** Fails what has waited for its answer too long, and frees a thread stuck in the destination. */
-  public void sweep() {
+  /**
+   * Fails what has waited for its answer too long, and frees a thread stuck in the destination.
+   * Returns whether the breaker has just become ready for a probe.
+   */
+  public boolean sweep() {
     long now = System.nanoTime();
     List<Runnable> calls = new ArrayList<>();
+    boolean ready;
     lock.lock();
     try {
+      ready = breaker.due(now);
       Iterator<Parcel> oldest = sent.iterator();
       boolean stuck = false;
       while (oldest.hasNext()) {
@@ -161,6 +201,7 @@ public final class Dispatcher implements AutoCloseable {
         stuck = true;
         String after = "no answer within " + options.timeout().toMillis() + " ms";
         finish(parcel, Outcome.retryable("timeout", after), now, calls);
+        judge(Outcome.retryable("timeout", after), now, calls);
       }
       if (stuck && delivering) {
         thread.interrupt();
@@ -169,14 +210,17 @@ public final class Dispatcher implements AutoCloseable {
       lock.unlock();
     }
     calls.forEach(Runnable::run);
+    return ready;
   }
 
-  /** Gives back, unsent, everything that is not with the destination yet. */
-  public void releaseWaiting() {
+  /** Sends no more: gives back everything that is not with the destination yet, and what comes. */
+  public void drain() {
     List<Runnable> calls = new ArrayList<>();
     lock.lock();
     try {
+      draining = true;
       releaseWaiting(calls);
+      sent.forEach(parcel -> releaseBehind(parcel.run, calls));
     } finally {
       lock.unlock();
     }
@@ -188,10 +232,12 @@ public final class Dispatcher implements AutoCloseable {
     List<Runnable> calls = new ArrayList<>();
     lock.lock();
     try {
+      draining = true;
       releaseWaiting(calls);
       for (Parcel parcel : sent) {
-        releaseRun(parcel, calls);
+        releaseBehind(parcel.run, calls);
         release(parcel, calls);
+        parcel.stage = Parcel.Stage.ABANDONED;
       }
       sent.clear();
     } finally {
@@ -238,28 +284,24 @@ public final class Dispatcher implements AutoCloseable {
 
   private void pump() {
     while (true) {
-      List<Parcel> batch;
-      List<Runnable> calls = new ArrayList<>();
+      List<Parcel> taken;
       lock.lock();
       try {
-        batch = nextBatch(calls);
+        taken = take();
       } catch (InterruptedException e) {
         continue; // a timeout's interrupt that came too late, or close()
       } finally {
         lock.unlock();
       }
-      calls.forEach(Runnable::run);
-      if (batch == null) {
+      if (taken == null) {
         return;
       }
-      if (!batch.isEmpty()) {
-        deliver(batch);
-      }
+      send(taken);
     }
   }
 
-  /** Null when closed; empty when everything had to be released. */
-  private @Nullable List<Parcel> nextBatch(List<Runnable> calls) throws InterruptedException {
+  /** Waits for messages that may be handed over; null when closed. Holds the lock. */
+  private @Nullable List<Parcel> take() throws InterruptedException {
     while (!closed && (waiting.isEmpty() || sent.size() >= concurrency)) {
       changed.await();
     }
@@ -267,25 +309,81 @@ public final class Dispatcher implements AutoCloseable {
       return null;
     }
     long now = System.nanoTime();
-    List<Parcel> batch = new ArrayList<>();
+    List<Parcel> taken = new ArrayList<>();
     while (!waiting.isEmpty() && sent.size() < concurrency) {
-      Parcel parcel = waiting.poll();
-      Outcome refused = parcel.check.refuse(parcel.claimed);
-      if (refused != null) {
-        parcel.stage = Parcel.Stage.ANSWERED;
-        parcel.sentAtNanos = now;
-        finish(parcel, refused, now, calls);
-      } else if (parcel.lease.holds(now)) {
-        parcel.stage = Parcel.Stage.SENT;
-        parcel.sentAtNanos = now;
-        sent.add(parcel);
-        batch.add(parcel);
-      } else {
-        release(parcel, calls);
-        releaseRun(parcel, calls);
+      Parcel parcel = waiting.remove();
+      handOver(parcel, now, taken);
+      // What does not fit waits for the whole batch's answers: order is kept within a batch only.
+      Run run = parcel.run;
+      while (run != null
+          && destination.keepsOrder()
+          && !run.behind.isEmpty()
+          && sent.size() < concurrency) {
+        handOver(run.behind.remove(), now, taken);
       }
     }
-    return batch;
+    return taken;
+  }
+
+  /** From here on the timeout runs, for the check as well as for the destination. */
+  private void handOver(Parcel parcel, long now, List<Parcel> taken) {
+    parcel.stage = Parcel.Stage.SENT;
+    parcel.sentAtNanos = now;
+    if (parcel.run != null) {
+      parcel.run.sent++;
+    }
+    sent.add(parcel);
+    taken.add(parcel);
+  }
+
+  private void send(List<Parcel> taken) {
+    delivering(true);
+    try {
+      for (Parcel parcel : taken) {
+        Outcome refused = parcel.check.refuse(parcel.claimed);
+        if (refused != null) {
+          answerIfSent(parcel, refused, false);
+        }
+      }
+      List<Parcel> ready = ready(taken);
+      if (!ready.isEmpty()) {
+        deliver(ready);
+      }
+    } catch (Throwable e) {
+      String error = e.getClass().getSimpleName() + ": " + e.getMessage();
+      log.warn("event=outbox_destination_threw destination={}", name, e);
+      for (Parcel parcel : taken) {
+        answerIfSent(parcel, Outcome.retryable("destination_threw", error), true);
+      }
+    } finally {
+      delivering(false);
+    }
+  }
+
+  /** Those that passed their check and whose lease still holds; the others are given back. */
+  private List<Parcel> ready(List<Parcel> taken) {
+    List<Parcel> ready = new ArrayList<>(taken.size());
+    List<Runnable> calls = new ArrayList<>();
+    lock.lock();
+    try {
+      long now = System.nanoTime();
+      for (Parcel parcel : taken) {
+        if (parcel.stage != Parcel.Stage.SENT) {
+          continue;
+        }
+        if (parcel.lease.holds(now) && (parcel.run == null || !parcel.run.broken)) {
+          ready.add(parcel);
+        } else {
+          sent.remove(parcel);
+          breakRun(parcel.run, calls);
+          release(parcel, calls);
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+    calls.forEach(Runnable::run);
+    return ready;
   }
 
   private void deliver(List<Parcel> batch) {
@@ -296,19 +394,7 @@ public final class Dispatcher implements AutoCloseable {
       messages.add(parcel.claimed.message());
       listener.sent(name, parcel.claimed.message());
     }
-    delivering(true);
-    try {
-      destination.deliver(
-          List.copyOf(messages), (id, outcome) -> answer(byId.get(id), id, outcome));
-    } catch (Throwable e) {
-      String error = e.getClass().getSimpleName() + ": " + e.getMessage();
-      log.warn("event=outbox_destination_threw destination={}", name, e);
-      for (Parcel parcel : batch) {
-        answerIfSent(parcel, Outcome.retryable("destination_threw", error));
-      }
-    } finally {
-      delivering(false);
-    }
+    destination.deliver(List.copyOf(messages), (id, outcome) -> answer(byId.get(id), id, outcome));
   }
 
   /** Under the lock, so that an interrupt meant for a stuck delivery never hits the next one. */
@@ -322,13 +408,20 @@ public final class Dispatcher implements AutoCloseable {
     }
   }
 
-  private void answerIfSent(Parcel parcel, Outcome outcome) {
+  /**
+   * @param judged whether the answer says something about the destination
+   */
+  private void answerIfSent(Parcel parcel, Outcome outcome, boolean judged) {
     List<Runnable> calls = new ArrayList<>();
     lock.lock();
     try {
       if (sent.remove(parcel)) {
         parcel.stage = Parcel.Stage.ANSWERED;
-        finish(parcel, outcome, System.nanoTime(), calls);
+        long now = System.nanoTime();
+        finish(parcel, outcome, now, calls);
+        if (judged) {
+          judge(outcome, now, calls);
+        }
       }
     } finally {
       lock.unlock();
@@ -356,6 +449,7 @@ public final class Dispatcher implements AutoCloseable {
           parcel.stage = Parcel.Stage.ANSWERED;
           sent.remove(parcel);
           finish(parcel, given, now, calls);
+          judge(given, now, calls);
         }
         case TIMED_OUT -> {
           // Late: settled under its old lease it is refused, and so recorded as a conflict.
@@ -365,6 +459,7 @@ public final class Dispatcher implements AutoCloseable {
           Answered late = new Answered(parcel.claimed, given, parcel.latencyMs(now), true);
           calls.add(() -> parcel.sink.accept(late));
         }
+        case ABANDONED -> log.debug("{} answered for {} after the deadline", name, id);
         case ANSWERED, WAITING -> twice = true;
       }
     } finally {
@@ -381,52 +476,49 @@ public final class Dispatcher implements AutoCloseable {
     listener.violation(name, what);
   }
 
-  /** Takes an answer: breaker, the key's next message, the sink. Holds the lock. */
+  /** Takes an answer: the sink, and what stands behind the message. Holds the lock. */
   private void finish(Parcel parcel, Outcome outcome, long now, List<Runnable> calls) {
     Answered answered = new Answered(parcel.claimed, outcome, parcel.latencyMs(now), false);
     calls.add(() -> parcel.sink.accept(answered));
-    if (outcome instanceof Outcome.Delivered) {
-      breaker.succeeded();
-      Parcel next = parcel.run == null ? null : parcel.run.poll();
-      if (next != null) {
-        waiting.add(next);
-      }
-    } else {
-      releaseRun(parcel, calls);
-      if (!(outcome instanceof Outcome.Terminal) && breaker.failed(now)) {
-        releaseWaiting(calls);
-      }
+    Run run = parcel.run;
+    if (!(outcome instanceof Outcome.Delivered)) {
+      breakRun(run, calls);
+    } else if (run != null && --run.sent == 0 && !run.behind.isEmpty()) {
+      waiting.add(run.behind.remove());
     }
     changed.signal();
+  }
+
+  /** What an answer says about the destination as a whole. Holds the lock. */
+  private void judge(Outcome outcome, long now, List<Runnable> calls) {
+    if (outcome instanceof Outcome.Delivered) {
+      breaker.succeeded();
+    } else if (!(outcome instanceof Outcome.Terminal) && breaker.failed(now)) {
+      releaseWaiting(calls);
+    }
   }
 
   private void releaseWaiting(List<Runnable> calls) {
     for (Parcel parcel : waiting) {
       release(parcel, calls);
-      if (parcel.run != null) {
-        parcel.run.forEach(follower -> release(follower, calls));
-        parcel.run.clear();
-      }
+      releaseBehind(parcel.run, calls);
     }
     waiting.clear();
   }
 
-  /** What stands behind this message in its key's run may not go before it. */
-  private void releaseRun(Parcel parcel, List<Runnable> calls) {
-    if (parcel.run == null) {
-      return;
+  /** A message of the run did not arrive: what stands behind it may not go before it. */
+  private static void breakRun(@Nullable Run run, List<Runnable> calls) {
+    if (run != null) {
+      run.sent--;
+      run.broken = true;
+      releaseBehind(run, calls);
     }
-    parcel.run.forEach(follower -> release(follower, calls));
-    parcel.run.clear();
-    if (destination.keepsOrder()) {
-      waiting.removeIf(
-          other -> {
-            boolean behind = other.run == parcel.run;
-            if (behind) {
-              release(other, calls);
-            }
-            return behind;
-          });
+  }
+
+  private static void releaseBehind(@Nullable Run run, List<Runnable> calls) {
+    if (run != null) {
+      run.behind.forEach(follower -> release(follower, calls));
+      run.behind.clear();
     }
   }
 

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -18,10 +19,12 @@ public final class HandlerDestination implements Destination {
   private final MessageHandler handler;
   private final ExecutorService executor;
   private final int threads;
+  private final Semaphore free;
 
   private HandlerDestination(MessageHandler handler, int threads) {
     this.handler = handler;
     this.threads = threads;
+    this.free = new Semaphore(threads);
     AtomicInteger number = new AtomicInteger();
     this.executor =
         Executors.newFixedThreadPool(
@@ -57,14 +60,30 @@ public final class HandlerDestination implements Destination {
     }
   }
 
+  /** One at a time without threads, so that lease and timeout count for each message by itself. */
   @Override
   public int concurrency() {
-    return threads == 0 ? Integer.MAX_VALUE : threads;
+    return Math.max(threads, 1);
   }
 
+  /**
+   * A thread that hangs in the handler keeps its place: a message that waited behind it would be
+   * handled long after the relay gave it up.
+   */
   private void submit(Message message, Answers answers) {
+    if (!free.tryAcquire()) {
+      answers.answer(
+          message.id(),
+          Outcome.unavailable("handler_busy", "all " + threads + " threads hang in the handler"));
+      return;
+    }
     try {
-      executor.execute(() -> answers.answer(message.id(), handle(message)));
+      executor.execute(
+          () -> {
+            Outcome outcome = handle(message);
+            free.release();
+            answers.answer(message.id(), outcome);
+          });
     } catch (RejectedExecutionException e) {
       answers.answer(message.id(), Outcome.unavailable("closed", "the handler is closed"));
     }
@@ -73,7 +92,7 @@ public final class HandlerDestination implements Destination {
   private Outcome handle(Message message) {
     try {
       return handler.handle(message);
-    } catch (Exception e) {
+    } catch (Throwable e) {
       return Outcome.retryable(
           "handler_threw", e.getClass().getSimpleName() + ": " + e.getMessage());
     }

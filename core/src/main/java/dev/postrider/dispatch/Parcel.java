@@ -2,8 +2,6 @@ package dev.postrider.dispatch;
 
 import dev.postrider.message.Answered;
 import dev.postrider.message.Claimed;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.UUID;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +12,8 @@ final class Parcel {
     WAITING,
     SENT,
     TIMED_OUT,
-    ANSWERED
+    ANSWERED,
+    ABANDONED
   }
 
   final Claimed claimed;
@@ -22,8 +21,8 @@ final class Parcel {
   final Consumer<Answered> sink;
   final Dispatcher.Check check;
 
-  /** The messages of the same key behind this one; shared by all of the run. */
-  final @Nullable Deque<Parcel> run;
+  /** The claimed messages of the same key; null without one. */
+  final @Nullable Run run;
 
   Stage stage = Stage.WAITING;
   long sentAtNanos;
@@ -33,16 +32,12 @@ final class Parcel {
       LeaseClock lease,
       Consumer<Answered> sink,
       Dispatcher.Check check,
-      @Nullable Deque<Parcel> run) {
+      @Nullable Run run) {
     this.claimed = claimed;
     this.lease = lease;
     this.sink = sink;
     this.check = check;
     this.run = run;
-  }
-
-  static Deque<Parcel> newRun() {
-    return new ArrayDeque<>();
   }
 
   UUID id() {

@@ -4,6 +4,7 @@ import dev.postrider.message.Enqueued;
 import dev.postrider.message.InvalidMessageException;
 import dev.postrider.message.Json;
 import dev.postrider.message.NewMessage;
+import dev.postrider.store.NoTransactionException;
 import dev.postrider.store.Schema;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -25,6 +26,18 @@ import org.postgresql.util.ServerErrorMessage;
  * Where a service leaves its messages: on its own connection, inside its own open transaction. If
  * that commits the message exists, if it rolls back it never did. A thin caller of the SQL function
  * {@code postrider.enqueue}, one round trip a call. Thread-safe; the connection is the caller's.
+ *
+ * <p>It leaves nothing behind in the session, so it works behind a pool that hands out a connection
+ * for each transaction.
+ *
+ * <p>A refused message is an error to PostgreSQL like any other: the transaction can then only be
+ * rolled back. A caller that wants to go on sets a savepoint before the call and rolls back to it;
+ * that costs two more round trips, so it is not done here for everyone.
+ *
+ * <p>Producers of one ordering key or one dedupe key wait for each other until they commit. A
+ * transaction that enqueues for several keys should do so in one call, which takes their locks in a
+ * fixed order, or call in sorted order of the keys; otherwise two of them can deadlock, and
+ * PostgreSQL ends one with SQLSTATE 40P01: repeat that transaction.
  */
 public final class Outbox {
   private static final String ENQUEUE =
@@ -51,13 +64,15 @@ public final class Outbox {
   }
 
   /**
-   * Enqueues one message.
+   * Enqueues one message. If its dedupe key is known nothing is written, and the answer is the
+   * first message's.
    *
    * @throws NoTransactionException if the connection is in auto-commit mode; nothing is written
    * @throws InvalidMessageException if a field is missing or over its limit; nothing is written
+   * @throws SQLException from the driver, as it is; with SQLSTATE 23505 the caller's own id exists
    */
   public Enqueued enqueue(Connection connection, NewMessage message) throws SQLException {
-    NoTransactionException.check(connection);
+    NoTransactionException.check(connection, "enqueue");
     try (PreparedStatement call = connection.prepareStatement(enqueue)) {
       bind(call, message);
       try (ResultSet row = call.executeQuery()) {
@@ -69,10 +84,13 @@ public final class Outbox {
     }
   }
 
-  /** Enqueues many messages in one call; all or none. Answers come in the order of the messages. */
+  /**
+   * Enqueues many messages in one call; all or none. Answers come in the order of the messages, and
+   * so do the sequence numbers within a key. A refusal says which message it is about.
+   */
   public List<Enqueued> enqueue(Connection connection, List<NewMessage> messages)
       throws SQLException {
-    NoTransactionException.check(connection);
+    NoTransactionException.check(connection, "enqueue");
     if (messages.isEmpty()) {
       return List.of();
     }

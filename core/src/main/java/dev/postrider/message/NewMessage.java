@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A message to enqueue. Only namespace, topic and payload are mandatory; limits are checked by the
- * database, which refuses with the field's name. Immutable.
+ * database, which refuses with the field's name. Text that PostgreSQL cannot hold is refused here.
+ * Immutable.
  */
 public record NewMessage(
     Route route,
@@ -27,6 +28,20 @@ public record NewMessage(
 
   public NewMessage {
     headers = Map.copyOf(headers);
+    Text.check("namespace", route.namespace());
+    Text.check("topic", route.topic());
+    Text.check("content_type", contentType);
+    Text.check("key", key);
+    Text.check("dedupe_key", dedupeKey);
+    Text.check("tenant", tenant);
+    Text.check("aggregate_type", aggregateType);
+    Text.check("aggregate_id", aggregateId);
+    Text.check("event_type", eventType);
+    headers.forEach(
+        (name, value) -> {
+          Text.check("headers", name);
+          Text.check("headers", value);
+        });
   }
 
   /** Starts a message for a topic of a namespace. */
@@ -60,6 +75,7 @@ public record NewMessage(
 
     /** A JSON payload; the database refuses what is not JSON. */
     public Builder json(String json) {
+      Text.check("payload", json);
       this.payload = json.getBytes(StandardCharsets.UTF_8);
       this.contentType = null;
       return this;

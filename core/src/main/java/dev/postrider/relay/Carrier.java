@@ -30,6 +30,8 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The loop that carries messages, on one thread and one connection: settle what was answered and
@@ -38,7 +40,9 @@ import org.jspecify.annotations.Nullable;
  * finds more than it can take.
  */
 final class Carrier implements Runnable {
+  private static final Logger log = LoggerFactory.getLogger(Carrier.class);
   private static final long BUSY_NANOS = 50_000_000;
+  private static final Duration ROOM_AGAIN = Duration.ofMillis(50);
   private static final Duration UNWOKEN = Duration.ofHours(1);
 
   /** The stages as this loop sees them. */
@@ -57,7 +61,7 @@ final class Carrier implements Runnable {
   private final boolean lead;
   private final Runnable callHelp;
   private final Wakeup wakeup = new Wakeup();
-  private final ClaimPath path = new ClaimPath();
+  private final Map<Dispatcher, ClaimPath> paths = new HashMap<>();
 
   private final LinkedBlockingQueue<Answered> answered = new LinkedBlockingQueue<>();
   private final Map<Long, Held> held = new ConcurrentHashMap<>();
@@ -67,6 +71,8 @@ final class Carrier implements Runnable {
   private int worker;
   private boolean hungry = true;
   private boolean armed;
+  private boolean failed;
+  private boolean lookAgain;
   private long busySinceNanos;
 
   /** A claim with messages that are not settled yet. */
@@ -115,30 +121,41 @@ final class Carrier implements Runnable {
     wakeup.signal(Wakeup.Reason.STOP);
   }
 
-  boolean idle() {
-    return held.isEmpty();
-  }
-
   @Override
   public void run() {
     try {
       while (!stopping || !held.isEmpty()) {
         loopedAtNanos = System.nanoTime();
         takeAnswers();
-        List<Load> loads =
-            hungry && !stopping ? stages.routing().loads(config.batchSize()) : List.of();
-        if (unsettled.isEmpty() && loads.isEmpty()) {
-          rest();
-        } else {
-          exchange(loads);
+        List<Load> loads = loads();
+        try {
+          if (unsettled.isEmpty() && loads.isEmpty()) {
+            rest();
+          } else {
+            exchange(loads);
+          }
+        } finally {
+          loads.forEach(Load::done);
         }
       }
       session.tryRun(connection -> stages.leases().stopped(connection, worker), wakeup);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    } catch (RuntimeException | Error e) {
+      log.error("event=outbox_carrier_died carrier={}", name, e);
+      throw e;
     } finally {
+      held.clear(); // nobody renews what nobody will settle: another relay takes it over
       session.close();
     }
+  }
+
+  /** After a failure settles first: a claim that fails must not keep answers from the database. */
+  private List<Load> loads() {
+    boolean settleFirst = failed && !unsettled.isEmpty();
+    return hungry && !stopping && !settleFirst
+        ? stages.routing().loads(config.batchSize(), config.carriers())
+        : List.of();
   }
 
   private void connected(Connection connection) throws SQLException {
@@ -152,13 +169,14 @@ final class Carrier implements Runnable {
     if (!unsettled.isEmpty()) {
       return; // the last transaction failed: the same again
     }
-    List<Answered> drained = new ArrayList<>();
-    answered.drainTo(drained, 4 * config.batchSize());
-    if (drained.isEmpty()) {
-      return;
-    }
-    List<Settlement> settlements = new ArrayList<>(drained.size());
-    for (Answered answer : drained) {
+    List<Settlement> settlements = new ArrayList<>();
+    for (Answered answer = answered.peek();
+        answer != null && settlements.size() < 4 * config.batchSize();
+        answer = answered.peek()) {
+      if (answer.late() && holds(settlements, answer)) {
+        break; // one call settles a message once, and the timeout came first
+      }
+      answered.remove();
       Held claim = held.get(answer.claimed().message().token());
       if (answer.late() && claim != null) {
         claim.open++;
@@ -167,6 +185,11 @@ final class Carrier implements Runnable {
       settlements.add(Verdicts.of(answer, line.policy()));
     }
     unsettled = settlements;
+  }
+
+  private static boolean holds(List<Settlement> settlements, Answered answer) {
+    UUID id = answer.claimed().message().id();
+    return settlements.stream().anyMatch(s -> s.claimed().message().id().equals(id));
   }
 
   /** One transaction: settle what was answered, claim what may go. */
@@ -181,6 +204,7 @@ final class Carrier implements Runnable {
             connection -> {
               claimed.clear();
               full[0] = false;
+              lookAgain = false;
               boolean together = settling.isEmpty() ? loads.size() > 1 : !loads.isEmpty();
               connection.setAutoCommit(!together);
               if (!settling.isEmpty()) {
@@ -195,12 +219,13 @@ final class Carrier implements Runnable {
               }
             },
             wakeup);
+    failed = !done;
     if (!done) {
       return;
     }
     unsettled = List.of();
     settled(settling, refused[0] == null ? Set.of() : refused[0]);
-    hungry = !claimed.isEmpty() || (hungry && loads.isEmpty());
+    hungry = !claimed.isEmpty() || lookAgain || (hungry && loads.isEmpty());
     dispatch(claimed, askedAt);
     if (full[0]) {
       callHelp.run();
@@ -216,28 +241,41 @@ final class Carrier implements Runnable {
   /** Returns whether there is probably more where this came from. */
   private boolean claim(Connection connection, Load load, List<Claimed> into) throws SQLException {
     long start = System.nanoTime();
-    ClaimCursor from = load.limit() == 1 ? null : path.start(start);
+    ClaimCursor from = load.room().probe() ? null : path(load).start(start);
     List<Claimed> found =
         stages
             .claims()
             .take(
                 connection,
                 new ClaimRequest(
-                    worker, load.limit(), load.bytes(), config.lease(), load.routes(), from, false),
+                    worker,
+                    load.room().messages(),
+                    load.room().bytes(),
+                    config.lease(),
+                    load.routes(),
+                    from,
+                    false),
                 stages.routing()::name);
     long end = System.nanoTime();
-    path.took(found, load.limit(), from, start, end);
+    boolean full = found.size() >= load.room().messages();
+    path(load).took(found, load.room().messages(), from, start, end);
+    // Behind the cursor was too little; what lies before it was not looked at.
+    lookAgain |= from != null && !full;
     stages.listener().claimed(found.size(), Duration.ofNanos(end - start));
     into.addAll(found);
-    return found.size() >= load.limit();
+    return full;
+  }
+
+  private ClaimPath path(Load load) {
+    return paths.computeIfAbsent(load.dispatcher(), d -> new ClaimPath());
   }
 
   private void settled(List<Settlement> settlements, Set<UUID> refused) {
-    Map<Dispatcher, int[]> freed = new HashMap<>();
+    Map<Dispatcher, long[]> freed = new HashMap<>();
     for (Settlement settlement : settlements) {
       Claimed claimed = settlement.claimed();
       Dispatcher dispatcher = stages.routing().line(claimed.message().route()).dispatcher();
-      int[] sums = freed.computeIfAbsent(dispatcher, d -> new int[2]);
+      long[] sums = freed.computeIfAbsent(dispatcher, d -> new long[2]);
       sums[0]++;
       sums[1] += claimed.message().payload().length;
       Held claim = held.get(claimed.message().token());
@@ -252,7 +290,7 @@ final class Carrier implements Runnable {
         stages.listener().settled(dispatcher.name(), settlement);
       }
     }
-    freed.forEach((dispatcher, sums) -> dispatcher.settled(sums[0], sums[1]));
+    freed.forEach((dispatcher, sums) -> dispatcher.settled((int) sums[0], sums[1]));
     hungry |= !settlements.isEmpty();
   }
 
@@ -288,22 +326,24 @@ final class Carrier implements Runnable {
   /** Nothing to settle and nothing to claim: sleep until there is. */
   private void rest() throws InterruptedException {
     busySinceNanos = 0;
-    if (lead && !hungry && !armed && !stopping) {
-      boolean[] wasUp = {true};
-      if (!session.tryRun(c -> wasUp[0] = stages.doorbell().arm(c), wakeup)) {
-        return;
-      }
-      armed = true;
-      if (!wasUp[0]) {
-        hungry = true; // look once more: what committed before the flag went up did not ring
-        return;
-      }
+    if (lead && config.listen() && !hungry && !armed && !stopping) {
+      armed = session.tryRun(c -> stages.doorbell().arm(c), wakeup);
+      // Look once more: what committed before the flag went up did not ring. Also if another relay
+      // raised it: that one looks for its own routes only.
+      hungry = armed;
+      return;
     }
-    Set<Wakeup.Reason> reasons = wakeup.await(lead ? config.pollInterval() : UNWOKEN);
+    Duration longest = lead ? config.pollInterval() : UNWOKEN;
+    boolean full = hungry && longest.compareTo(ROOM_AGAIN) > 0;
+    Set<Wakeup.Reason> reasons = wakeup.await(full ? ROOM_AGAIN : longest);
+    if (reasons.isEmpty() && full) {
+      return; // another carrier's claim may have set the room aside that this one wanted
+    }
     if (reasons.isEmpty()) {
       stages.listener().woken("poll");
-      armed = false; // another relay may have lowered it meanwhile
-      hungry = true;
+      // Another relay may have lowered the flag meanwhile: raise it first, then look.
+      hungry = hungry || !armed || !lead;
+      armed = false;
       return;
     }
     if (reasons.contains(Wakeup.Reason.CONTROL)) {

@@ -72,7 +72,7 @@ final class Maintenance implements Runnable {
   public void run() {
     try {
       while (!stopping) {
-        dispatchers.forEach(Dispatcher::sweep);
+        sweep();
         for (Chore chore : chores) {
           if (System.nanoTime() - chore.dueNanos >= 0 && !stopping) {
             session.tryRun(chore.work, wakeup);
@@ -86,6 +86,18 @@ final class Maintenance implements Runnable {
     } finally {
       session.close();
     }
+  }
+
+  private void sweep() {
+    for (Dispatcher dispatcher : dispatchers) {
+      if (dispatcher.sweep()) {
+        wakeLead(); // for a probe
+      }
+    }
+  }
+
+  private void wakeLead() {
+    carriers.get(0).wakeup().signal(Wakeup.Reason.HELP);
   }
 
   /** Extends the leases of what is still in flight once half of their time is over. */
@@ -117,6 +129,7 @@ final class Maintenance implements Runnable {
     int reaped = leases.reap(connection);
     if (reaped > 0) {
       listener.reaped(reaped);
+      wakeLead();
     }
   }
 }

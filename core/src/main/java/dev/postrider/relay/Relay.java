@@ -38,7 +38,7 @@ public final class Relay implements AutoCloseable {
   private Relay(Builder builder) {
     this.config = builder.config;
     this.dispatchers = List.copyOf(builder.dispatchers.values());
-    RelayListener listener = builder.listener;
+    RelayListener listener = GuardedListener.of(builder.listener);
     Carrier.Stages stages =
         new Carrier.Stages(
             new Claims(builder.schema),
@@ -140,7 +140,7 @@ public final class Relay implements AutoCloseable {
         doorbellListener.stop();
       }
       carriers.forEach(Carrier::stop);
-      dispatchers.forEach(Dispatcher::releaseWaiting);
+      dispatchers.forEach(Dispatcher::drain);
       joinCarriers(config.shutdownTimeout());
       dispatchers.forEach(Dispatcher::abandon);
       joinCarriers(Duration.ofSeconds(5));
@@ -257,7 +257,7 @@ public final class Relay implements AutoCloseable {
                       name,
                       destination,
                       options.getOrDefault(name, DestinationOptions.DEFAULT),
-                      listener)));
+                      GuardedListener.of(listener))));
       for (Planned plan : planned) {
         Dispatcher dispatcher = dispatchers.get(plan.destination());
         if (dispatcher != null) {

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -50,8 +51,12 @@ final class Routing {
 
   private record Table(Map<Integer, Route> names, List<Served> open) {}
 
-  /** What one claim may take. */
-  record Load(List<Integer> routes, int limit, long bytes) {}
+  /** What one claim may take, for one destination; its room is set aside until {@link #done}. */
+  record Load(Dispatcher dispatcher, Room room, List<Integer> routes) {
+    void done() {
+      dispatcher.unreserve(room);
+    }
+  }
 
   /** Reads routes and pauses again. */
   void refresh(Connection connection) throws SQLException {
@@ -79,32 +84,25 @@ final class Routing {
   }
 
   /**
-   * What may be claimed now, as few claims as possible: one for all destinations with room to
-   * spare, and a single message for each that is to be probed. A destination that is nearly full
-   * waits until a claim is worth its while.
+   * What may be claimed now: one claim per destination with room to spare. Not one for all of them:
+   * a key's messages for two destinations in one claim would be sent side by side, and a slow
+   * destination's limits would be everyone's.
    */
-  List<Load> loads(int batchSize) {
-    List<Load> loads = new ArrayList<>();
-    Map<Dispatcher, Room> rooms = new HashMap<>();
-    List<Integer> normal = new ArrayList<>();
-    int limit = batchSize;
-    long bytes = Long.MAX_VALUE;
-    Map<Dispatcher, List<Integer>> probes = new HashMap<>();
+  List<Load> loads(int batchSize, int claims) {
+    Map<Dispatcher, List<Integer>> routes = new LinkedHashMap<>();
     for (Served served : table.open()) {
-      Dispatcher dispatcher = served.line().dispatcher();
-      Room room = rooms.computeIfAbsent(dispatcher, Dispatcher::room);
-      if (room.probe()) {
-        probes.computeIfAbsent(dispatcher, d -> new ArrayList<>()).add(served.routeId());
-      } else if (room.messages() >= Math.min(batchSize, dispatcher.maxInFlight()) / 4.0) {
-        normal.add(served.routeId());
-        limit = Math.min(limit, room.messages());
-        bytes = Math.min(bytes, room.bytes());
-      }
+      routes
+          .computeIfAbsent(served.line().dispatcher(), d -> new ArrayList<>())
+          .add(served.routeId());
     }
-    if (!normal.isEmpty()) {
-      loads.add(new Load(normal, limit, bytes));
-    }
-    probes.forEach((dispatcher, routes) -> loads.add(new Load(routes, 1, Long.MAX_VALUE)));
+    List<Load> loads = new ArrayList<>();
+    routes.forEach(
+        (dispatcher, ids) -> {
+          Room room = dispatcher.reserve(batchSize, claims);
+          if (room != null) {
+            loads.add(new Load(dispatcher, room, ids));
+          }
+        });
     return loads;
   }
 

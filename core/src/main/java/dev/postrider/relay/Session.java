@@ -31,6 +31,7 @@ final class Session implements AutoCloseable {
   private final RelayListener listener;
   private final Work onConnect;
   private @Nullable Connection connection;
+  private int networkTimeout;
   private long retryMs = RETRY_MIN_MS;
 
   Session(
@@ -48,7 +49,13 @@ final class Session implements AutoCloseable {
       retryMs = RETRY_MIN_MS;
       return true;
     } catch (SQLException e) {
-      failed(e);
+      failed(DatabaseError.of(e).label(), e.getSQLState(), e);
+      stop.pause(Duration.ofMillis(retryMs));
+      retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);
+      return false;
+    } catch (RuntimeException e) {
+      // From a data source or a bug of ours: a thread that ended here would never be missed.
+      failed(DatabaseError.FATAL.label(), null, e);
       stop.pause(Duration.ofMillis(retryMs));
       retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);
       return false;
@@ -63,6 +70,7 @@ final class Session implements AutoCloseable {
     Connection fresh = dataSource.getConnection();
     try {
       fresh.setAutoCommit(true);
+      networkTimeout = fresh.getNetworkTimeout();
       long ms = statementTimeout.toMillis();
       // The server gives up first; the socket's limit is for a server that is gone.
       fresh.setNetworkTimeout(Runnable::run, (int) (ms + 5_000));
@@ -72,38 +80,54 @@ final class Session implements AutoCloseable {
                 .formatted(ms, ms));
       }
       onConnect.run(fresh);
-    } catch (SQLException e) {
-      closeQuietly(fresh);
+    } catch (SQLException | RuntimeException e) {
+      discard(fresh);
       throw e;
     }
     connection = fresh;
     return fresh;
   }
 
-  private void failed(SQLException error) {
-    String kind = DatabaseError.of(error).label();
+  private void failed(String kind, @Nullable String sqlState, Exception error) {
     log.warn(
         "event=outbox_database_failed kind={} sqlstate={} retry_ms={} error=\"{}\"",
         kind,
-        error.getSQLState(),
+        sqlState,
         retryMs,
         error.getMessage());
     listener.databaseFailed(kind, error);
-    close();
+    Connection open = connection;
+    connection = null;
+    if (open != null) {
+      discard(open);
+    }
   }
 
+  /** Gives the connection back as it came: it may belong to a pool that others use too. */
   @Override
   public void close() {
     Connection open = connection;
     connection = null;
-    if (open != null) {
-      closeQuietly(open);
+    if (open == null) {
+      return;
+    }
+    try (open;
+        Statement statement = open.createStatement()) {
+      if (!open.getAutoCommit()) {
+        open.rollback();
+        open.setAutoCommit(true);
+      }
+      statement.execute("reset statement_timeout; reset idle_in_transaction_session_timeout");
+      open.setNetworkTimeout(Runnable::run, networkTimeout);
+    } catch (SQLException e) {
+      discard(open);
     }
   }
 
-  private static void closeQuietly(Connection open) {
-    try {
-      open.close();
+  /** Its state is unknown: not to be used again by anyone, also if it came from a pool. */
+  private static void discard(Connection open) {
+    try (open) {
+      open.abort(Runnable::run);
     } catch (SQLException e) {
       log.debug("closing a connection failed", e);
     }

@@ -30,7 +30,9 @@ public final class Migrations {
           "V002__enqueue.sql",
           "V003__claim.sql",
           "V004__settle.sql",
-          "V005__views.sql");
+          "V005__views.sql",
+          "V007__operate.sql",
+          "V008__replay.sql");
 
   private static final String CREATE_HISTORY =
       """

@@ -6,12 +6,12 @@ begin
   if current_setting('server_version_num')::int >= 180000 then
     create function postrider.new_id() returns uuid language sql volatile return uuidv7();
   else
+    -- Milliseconds, version 7 and the rest of the microsecond in 12 bits, as uuidv7() does it: ids of one
+    -- millisecond are in order, too. The random half comes with the variant bits set.
     create function postrider.new_id() returns uuid language sql volatile
-    return encode(
-      set_bit(set_bit(
-        overlay(uuid_send(gen_random_uuid())
-          placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3)
-          from 1 for 6), 52, 1), 53, 1), 'hex')::uuid;
+    return (select encode(overlay(uuid_send(gen_random_uuid()) placing
+        int8send((t.us / 1000 << 16) | x'7000'::bigint | (t.us % 1000 * 4096 / 1000)) from 1 for 8), 'hex')::uuid
+      from (select (extract(epoch from clock_timestamp()) * 1000000)::bigint as us) t);
   end if;
   if current_setting('server_version_num')::int >= 160000 then
     execute 'create function postrider.is_json(value text) returns boolean
@@ -28,6 +28,14 @@ begin
   end if;
 end $$;
 
+create function postrider.is_json(value bytea) returns boolean
+language plpgsql immutable strict parallel safe as $$
+begin
+  return postrider.is_json(convert_from(value, 'UTF8'));
+exception when character_not_in_repertoire then
+  return false;
+end $$;
+
 create function postrider.id_time(id uuid) returns timestamptz
 language sql immutable strict parallel safe
 return to_timestamp(('x' || substr(translate(id::text, '-', ''), 1, 12))::bit(48)::bigint / 1000.0);
@@ -42,6 +50,15 @@ language plpgsql as $$
 begin
   raise exception using errcode = 'PR001', column = field, message = format('%s %s', field, problem),
     hint = 'Nothing was written for this message. Correct the field and enqueue again.';
+end $$;
+
+-- The first message of a dedupe key was there a moment ago and its key is now past its retention.
+create function postrider.dedupe_vanished() returns void
+language plpgsql as $$
+begin
+  raise exception using errcode = 'serialization_failure',
+    message = 'a dedupe key reached the end of its retention during the call',
+    hint = 'Nothing was written. Repeat the transaction.';
 end $$;
 
 create function postrider.check_headers(headers jsonb) returns void language plpgsql as $$
@@ -124,7 +141,7 @@ begin
     perform postrider.refuse('payload',
       format('has %s bytes; at most %s are allowed', v_size, max_payload_bytes));
   elsif (content_type is null or content_type ~* '^application/([a-z0-9.+-]+[+])?json *(;|$)')
-        and not postrider.is_json(coalesce(payload, convert_from(payload_bytes, 'UTF8'))) then
+        and not coalesce(postrider.is_json(payload), postrider.is_json(payload_bytes)) then
     perform postrider.refuse('payload', 'is not valid JSON; send JSON or give another content_type');
   end if;
   if aggregate_id is not null and aggregate_type is null then
@@ -142,6 +159,19 @@ begin
     perform postrider.refuse('id', 'must be a UUIDv7 of at most one day ago, got ' || id);
   end if;
 end $$;
+
+-- Whether the usual fields need no closer look. The planner inlines it. Null only for a null payload.
+create function postrider.is_plain(
+  payload text, key text, dedupe_key text, tenant text, aggregate_type text, aggregate_id text,
+  event_type text, max_payload_bytes int)
+returns boolean language sql immutable parallel safe
+return octet_length(payload) <= max_payload_bytes and postrider.is_json(payload)
+   and (key is null or length(key) between 1 and 400)
+   and (dedupe_key is null or length(dedupe_key) between 1 and 400)
+   and (tenant is null or length(tenant) between 1 and 200)
+   and (event_type is null or length(event_type) between 1 and 200)
+   and (aggregate_type is null or length(aggregate_type) between 1 and 200)
+   and (aggregate_id is null or (length(aggregate_id) between 1 and 200 and aggregate_type is not null));
 
 -- plpgsql sets every expression up anew in each transaction, which costs more than evaluating it: hence
 -- few and large expressions here.
@@ -178,12 +208,9 @@ begin
 
   -- A known route has a valid namespace and topic.
   if v_route is null or headers is not null or not_before is not null or enqueue.id is not null
-     or payload is null or octet_length(payload) > v_max or payload_bytes is not null
-     or content_type is not null or not postrider.is_json(payload)
-     or length(key) not between 1 and 400 or length(dedupe_key) not between 1 and 400
-     or length(tenant) not between 1 and 200 or length(event_type) not between 1 and 200
-     or length(aggregate_type) not between 1 and 200 or length(aggregate_id) not between 1 and 200
-     or (aggregate_id is not null and aggregate_type is null) then
+     or payload is null or payload_bytes is not null or content_type is not null
+     or not postrider.is_plain(payload, key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type,
+              v_max) then
     perform postrider.check_message(namespace, topic, payload, key, dedupe_key, tenant, aggregate_type,
       aggregate_id, event_type, headers, content_type, not_before, enqueue.id, payload_bytes, v_max);
     if v_route is null then
@@ -196,9 +223,13 @@ begin
     insert into postrider.dedupe (route, dedupe_key, message_id)
     values (v_route, enqueue.dedupe_key, v_id) on conflict do nothing;
     if not found then
-      return (select row(d.message_id, m.sequence, true)::postrider.enqueued
-                from postrider.dedupe d left join postrider.message m on m.id = d.message_id
-               where d.route = v_route and d.dedupe_key = enqueue.dedupe_key);
+      select d.message_id, m.sequence into v_id, v_seq
+        from postrider.dedupe d left join postrider.message m on m.id = d.message_id
+       where d.route = v_route and d.dedupe_key = enqueue.dedupe_key;
+      if not found then
+        perform postrider.dedupe_vanished();
+      end if;
+      return row(v_id, v_seq, true)::postrider.enqueued;
     end if;
   end if;
   if key is not null then
@@ -233,35 +264,194 @@ begin
   return row(v_id, v_seq, false)::postrider.enqueued;
 end $$;
 
--- Many messages in one call: a JSON array of objects whose fields are enqueue's parameters. A payload may
--- be JSON itself, or a string, which is taken as it is; payload_base64 holds any other bytes. Sequence
--- locks are taken in sorted order, so two batches never wait for each other in a circle.
-create function postrider.enqueue_batch(messages json)
-returns table (place int, id uuid, sequence bigint, duplicate boolean)
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
-#variable_conflict use_column
+create type postrider.batch_item as (
+  namespace text, topic text, payload text, key text, dedupe_key text, tenant text, aggregate_type text,
+  aggregate_id text, event_type text, headers jsonb, content_type text, not_before timestamptz,
+  given_id uuid, payload_bytes bytea, place int, id uuid);
+
+-- Finds what could not be read in a batch, slowly, and refuses it by its place and field.
+create function postrider.refuse_unreadable(messages json) returns void language plpgsql as $$
 declare
-  m record;
-  e postrider.enqueued;
+  v_item  record;
+  v_field text;
+begin
+  for v_item in select * from json_array_elements(messages) with ordinality as t(value, place) loop
+    if json_typeof(v_item.value) <> 'object' then
+      perform postrider.refuse('messages',
+        format('must hold objects only; message %s is a %s', v_item.place, json_typeof(v_item.value)));
+    end if;
+    v_field := 'messages';
+    begin
+      for v_field in select * from json_object_keys(v_item.value) loop
+        case v_field
+          when 'id' then perform (v_item.value ->> v_field)::uuid;
+          when 'not_before' then perform (v_item.value ->> v_field)::timestamptz;
+          when 'headers' then perform (v_item.value ->> v_field)::jsonb;
+          when 'payload_base64' then perform decode(v_item.value ->> v_field, 'base64');
+          else null;
+        end case;
+      end loop;
+    exception when data_exception then
+      perform postrider.refuse(v_field, format('cannot be read in message %s: %s', v_item.place, sqlerrm));
+    end;
+  end loop;
+end $$;
+
+-- Reads and checks a batch; writes nothing, so that its exception blocks cost no transaction ids.
+create function postrider.read_batch(messages json) returns postrider.batch_item[]
+language plpgsql as $$
+declare
+  v_items   postrider.batch_item[];
+  v_max     int;
+  v_item    record;
+  v_field   text;
+  v_problem text;
 begin
   if messages is null or json_typeof(messages) <> 'array' then
     perform postrider.refuse('messages', 'must be a JSON array of objects');
   end if;
-  for m in
-    select t.place, x.* from json_array_elements(messages) with ordinality as t(item, place)
+  begin
+    select array_agg(row(x.namespace, x.topic, x.payload, x.key, x.dedupe_key, x.tenant, x.aggregate_type,
+             x.aggregate_id, x.event_type, x.headers, x.content_type, x.not_before, x.id,
+             decode(x.payload_base64, 'base64'), t.place,
+             coalesce(x.id, postrider.new_id()))::postrider.batch_item order by t.place)
+      into v_items
+      from json_array_elements(messages) with ordinality as t(item, place)
      cross join lateral json_to_record(t.item) as x(
        namespace text, topic text, payload text, key text, dedupe_key text, tenant text,
        aggregate_type text, aggregate_id text, event_type text, headers jsonb, content_type text,
-       not_before timestamptz, id uuid, payload_base64 text)
-     order by x.namespace, x.key nulls first, t.place
+       not_before timestamptz, id uuid, payload_base64 text);
+  exception when data_exception then
+    perform postrider.refuse_unreadable(messages);
+    raise;
+  end;
+
+  -- A misspelt field would otherwise be lost in silence, and with it an order or a dedupe.
+  select k.name, t.place into v_item
+    from json_array_elements(messages) with ordinality as t(item, place)
+   cross join lateral json_object_keys(t.item) as k(name)
+   where k.name not in ('namespace', 'topic', 'payload', 'key', 'dedupe_key', 'tenant', 'aggregate_type',
+     'aggregate_id', 'event_type', 'headers', 'content_type', 'not_before', 'id', 'payload_base64') limit 1;
+  if found then
+    perform postrider.refuse('messages',
+      format('has an unknown field %s in message %s', quote_literal(left(v_item.name, 100)), v_item.place));
+  end if;
+
+  select e.max_payload_bytes into v_max from postrider.engine e;
+  begin
+    for v_item in
+      select * from unnest(v_items) i
+       where not coalesce(length(i.namespace) between 1 and 100 and length(i.topic) between 1 and 200
+         and i.headers is null and i.content_type is null and i.not_before is null and i.given_id is null
+         and i.payload_bytes is null
+         and postrider.is_plain(i.payload, i.key, i.dedupe_key, i.tenant, i.aggregate_type,
+               i.aggregate_id, i.event_type, v_max), false)
+       order by i.place
+    loop
+      perform postrider.check_message(v_item.namespace, v_item.topic, v_item.payload, v_item.key,
+        v_item.dedupe_key, v_item.tenant, v_item.aggregate_type, v_item.aggregate_id, v_item.event_type,
+        v_item.headers, v_item.content_type, v_item.not_before, v_item.given_id, v_item.payload_bytes, v_max);
+    end loop;
+  exception when sqlstate 'PR001' then
+    get stacked diagnostics v_field = column_name, v_problem = message_text;
+    raise exception using errcode = 'PR001', column = v_field,
+      message = format('message %s: %s', v_item.place, v_problem),
+      hint = 'Nothing was written for the whole batch. Correct the field and enqueue again.';
+  end;
+  return v_items;
+end $$;
+
+-- Many messages in one call: a JSON array of objects whose fields are enqueue's parameters. A payload may
+-- be JSON itself, or a string, which is taken as it is; payload_base64 holds any other bytes. Answers come
+-- in the order of the messages. Whatever that order, locks are taken in one: routes, dedupe keys, ordering
+-- keys, each sorted. So batches never wait for each other in a circle, nor with single enqueues.
+create function postrider.enqueue_batch(messages json)
+returns table (place int, id uuid, sequence bigint, duplicate boolean)
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+-- As in claim(): the tables may have grown from nothing to millions since they were last analyzed.
+set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+#variable_conflict use_column
+declare
+  v_items postrider.batch_item[] := postrider.read_batch(messages);
+  v_new   boolean[];      -- by place: not a duplicate
+  v_seq   bigint[];       -- by place
+begin
+  if v_items is null then
+    return;
+  end if;
+  perform postrider.intern_route(n.namespace, n.topic)
+     from (select distinct i.namespace, i.topic from unnest(v_items) i
+            where not exists (select from postrider.route r
+                               where r.namespace = i.namespace and r.topic = i.topic)
+            order by 1, 2) n;
+
+  with firsts as materialized (
+    select distinct on (r.id, i.dedupe_key) r.id as route, i.dedupe_key, i.id, i.place
+      from unnest(v_items) i
+     cross join lateral (select r.id from postrider.route r
+                          where r.namespace = i.namespace and r.topic = i.topic limit 1) r
+     where i.dedupe_key is not null
+     order by r.id, i.dedupe_key, i.place),
+  won as (
+    insert into postrider.dedupe (route, dedupe_key, message_id)
+    select f.route, f.dedupe_key, f.id from firsts f order by f.route, f.dedupe_key
+    on conflict do nothing returning route, dedupe_key),
+  new as (select f.place from won w join firsts f on f.route = w.route and f.dedupe_key = w.dedupe_key)
+  select array_agg(i.dedupe_key is null or n.place is not null order by i.place) into v_new
+    from unnest(v_items) i left join new n on n.place = i.place;
+
+  with wanted as materialized (
+    select i.namespace, i.key, count(*) as n from unnest(v_items) i
+     where v_new[i.place] and i.key is not null group by i.namespace, i.key),
+  bumped as (
+    insert into postrider.ordering_key as k (namespace, key, last_sequence)
+    select w.namespace, w.key, w.n from wanted w order by w.namespace, w.key
+    on conflict (namespace, key) do update set last_sequence = k.last_sequence + excluded.last_sequence
+    returning k.id, k.namespace, k.key, k.last_sequence),
+  numbered as materialized (
+    select i.*, r.id as route, k.id as key_id,
+           k.last_sequence - w.n + row_number() over (partition by i.namespace, i.key order by i.place) as seq,
+           coalesce(i.payload_bytes, convert_to(i.payload, 'UTF8')) as body,
+           i.not_before > now() as later
+      from unnest(v_items) i
+     cross join lateral (select r.id from postrider.route r
+                          where r.namespace = i.namespace and r.topic = i.topic limit 1) r
+      left join wanted w on w.namespace = i.namespace and w.key = i.key
+      left join bumped k on k.namespace = i.namespace and k.key = i.key
+     where v_new[i.place]
+     order by i.place),
+  logged as (
+    insert into postrider.message (id, created_at, not_before, key_id, sequence, route, tenant,
+      aggregate_type, aggregate_id, event_type, ordering_key, dedupe_key, content_type, headers, payload)
+    select n.id, now(), n.not_before, n.key_id, n.seq, n.route, n.tenant, n.aggregate_type, n.aggregate_id,
+           n.event_type, n.key, n.dedupe_key, n.content_type, n.headers, n.body
+      from numbered n),
+  queued as (
+    insert into postrider.queue (id, key_id, sequence, due_at, route, size, lane)
+    select n.id, n.key_id, n.seq, case when n.later then n.not_before end, n.route, octet_length(n.body),
+           case when n.later then -1 - postrider.lane_of(n.key_id) else postrider.lane_of(n.key_id) end
+      from numbered n)
+  select array_agg(n.seq order by i.place) into v_seq
+    from unnest(v_items) i left join numbered n on n.place = i.place;
+
+  if (select e.doorbell_armed from postrider.engine e) then
+    perform pg_notify('postrider', '');
+  end if;
+  for place, id, sequence, duplicate in
+    select i.place, case when v_new[i.place] then i.id else d.message_id end,
+           case when v_new[i.place] then v_seq[i.place] else d.sequence end, not v_new[i.place]
+      from unnest(v_items) i
+      left join lateral (
+        select d.message_id, m.sequence
+          from postrider.route r
+          join postrider.dedupe d on d.route = r.id and d.dedupe_key = i.dedupe_key
+          left join postrider.message m on m.id = d.message_id
+         where not v_new[i.place] and r.namespace = i.namespace and r.topic = i.topic limit 1) d on true
+     order by i.place
   loop
-    e := postrider.enqueue(m.namespace, m.topic, m.payload, m.key, m.dedupe_key, m.tenant,
-      m.aggregate_type, m.aggregate_id, m.event_type, m.headers, m.content_type, m.not_before, m.id,
-      decode(m.payload_base64, 'base64'));
-    place := m.place;
-    id := e.id;
-    sequence := e.sequence;
-    duplicate := e.duplicate;
+    if id is null then
+      perform postrider.dedupe_vanished();
+    end if;
     return next;
   end loop;
 end $$;

@@ -122,10 +122,12 @@ begin
          where q.route = v_range.route and q.lane = 0 and q.id > v_start and q.lease is null
          order by q.id limit v_left for update skip locked),
       fitting as materialized (
-        select f.tid, sum(f.size) over (order by f.id) - f.size as before from free f),
+        select f.tid, sum(f.size) over (order by f.id) as bytes, row_number() over (order by f.id) as place
+          from free f),
       taken as (
-        update postrider.queue q set lease = v_token, attempts = q.attempts + 1
-          from fitting f where q.ctid = f.tid and f.before < v_bytes
+        update postrider.queue q set lease = v_token, attempts = least(q.attempts, 32766) + 1
+          from fitting f
+         where q.ctid = f.tid and (f.bytes <= v_bytes or f.place = 1 and v_left = p_limit)
         returning q.id, q.lane, q.attempts, q.delivery, q.size)
       select count(*) as n, sum(t.size) as bytes, array_agg(t.id) as ids, array_agg(t.lane) as lanes,
              array_agg(t.attempts) as attempts, array_agg(t.delivery) as deliveries
@@ -134,39 +136,44 @@ begin
       -- Only one claim at a time reads a lane, so nobody else can take what lies between head and tail.
       perform from postrider.lane l where l.id = v_range.lane for update skip locked;
       continue when not found;
-      -- One probe per key, not per row: a key's run starts at its head, wherever in the log that is, and
-      -- ends before the first row that may not go now.
-      with seen as materialized (
-        select q.key_id, q.id from postrider.queue q
-         where q.route = v_range.route and q.lane = v_range.lane and q.id > v_start and q.lease is null
-         order by q.id limit v_window),
-      keys as materialized (
-        select s.key_id, (array_agg(s.id))[1] as first_id,
-               greatest(v_left / count(*) over (), 8) as most
-          from seen s group by s.key_id),
-      runs as materialized (
-        select k.first_id, r.*
-          from keys k cross join lateral (
-            select h.tid, h.sequence, h.size,
-                   bool_and(h.free) over (order by h.sequence) as free
-              from (select q.ctid as tid, q.sequence, q.size,
-                           q.lease is null and q.lane > 0 and q.route = any (p_routes) as free
-                      from postrider.queue q
-                     where q.key_id = k.key_id order by q.sequence limit k.most) h) r),
-      fitting as materialized (
-        select f.tid, sum(f.size) over w - f.size as before, row_number() over w as place
-          from runs f where f.free window w as (order by f.first_id, f.sequence)),
-      taken as (
-        update postrider.queue q set lease = v_token, attempts = q.attempts + 1
-          from fitting f where q.ctid = f.tid and f.before < v_bytes and f.place <= v_left
-        returning q.id, q.lane, q.attempts, q.delivery, q.size, q.key_id)
-      select count(*) as n, sum(t.size) as bytes, array_agg(t.id) as ids, array_agg(t.lane) as lanes,
-             array_agg(t.attempts) as attempts, array_agg(t.delivery) as deliveries,
-             (select count(*) from seen) as seen
-        into v_taken from taken t;
-      if v_taken.seen >= v_window and v_taken.n < v_left then
-        perform postrider.park_followers(v_range.route, v_range.lane, v_window, p_routes);
-      end if;
+      -- Rows that cannot go may fill the window many times over; they are parked until it shows others.
+      for v_round in 1 .. 20 loop
+        -- One probe per key, not per row: a key's run starts at its head, wherever in the log that is, and
+        -- ends before the first row that may not go now.
+        with seen as materialized (
+          select q.key_id, q.id from postrider.queue q
+           where q.route = v_range.route and q.lane = v_range.lane and q.id > v_start and q.lease is null
+           order by q.id limit v_window),
+        keys as materialized (
+          select s.key_id, (array_agg(s.id))[1] as first_id,
+                 greatest(v_left / count(*) over (), 8) as most
+            from seen s group by s.key_id),
+        runs as materialized (
+          select k.first_id, r.*
+            from keys k cross join lateral (
+              select h.tid, h.sequence, h.size,
+                     bool_and(h.free) over (order by h.sequence) as free
+                from (select q.ctid as tid, q.sequence, q.size,
+                             q.lease is null and q.lane > 0 and q.route = any (p_routes) as free
+                        from postrider.queue q
+                       where q.key_id = k.key_id order by q.sequence limit k.most) h) r),
+        fitting as materialized (
+          select f.tid, sum(f.size) over w as bytes, row_number() over w as place
+            from runs f where f.free window w as (order by f.first_id, f.sequence)),
+        taken as (
+          update postrider.queue q set lease = v_token, attempts = least(q.attempts, 32766) + 1
+            from fitting f
+           where q.ctid = f.tid and f.place <= v_left
+             and (f.bytes <= v_bytes or f.place = 1 and v_left = p_limit)
+          returning q.id, q.lane, q.attempts, q.delivery, q.size, q.key_id)
+        select count(*) as n, sum(t.size) as bytes, array_agg(t.id) as ids, array_agg(t.lane) as lanes,
+               array_agg(t.attempts) as attempts, array_agg(t.delivery) as deliveries,
+               (select count(*) from seen) as seen
+          into v_taken from taken t;
+        exit when v_taken.seen < v_window or v_taken.n >= v_left;
+        exit when postrider.park_followers(v_range.route, v_range.lane, 5 * v_window, p_routes) = 0
+               or v_taken.n > 0;
+      end loop;
     end if;
     if v_taken.n > 0 then
       v_left := v_left - v_taken.n;
@@ -196,16 +203,19 @@ end $$;
 
 -- A claim met a full window of rows most of which cannot go, because their key's head is parked, blocked,
 -- of a paused topic, or long in flight. Parks them until their head leaves, so that no later claim walks
--- over them again. The head is marked first: if it has just left, nothing is parked.
--- The caller holds the lane.
+-- over them again; returns how many. The head is marked first: if it has just left, nothing is parked. Heads that somebody
+-- is settling are passed over: to wait for several of them while settle() waits for several of ours would
+-- be a deadlock. The caller holds the lane.
 create function postrider.park_followers(p_route int, p_lane smallint, p_window int, p_routes int[])
-returns void
+returns int
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
 as $$
 declare
-  v_keys bigint[];
+  v_keys  bigint[];
+  v_heads bigint[];
+  v_n     int;
 begin
   with keys as materialized (
     select distinct s.key_id from (
@@ -213,26 +223,35 @@ begin
        where q.route = p_route and q.lane = p_lane and q.lease is null
        order by q.id limit p_window) s),
   heads as materialized (
-    select h.route, h.lane, h.id from keys k cross join lateral (
+    select q.ctid as tid, q.key_id, q.sequence, q.pull from keys k cross join lateral (
       select q.route, q.lane, q.id, q.lease from postrider.queue q
        where q.key_id = k.key_id order by q.sequence limit 1) h
+      join postrider.queue q on q.route = h.route and q.lane = h.lane and q.id = h.id
       left join postrider.lease l on l.token = h.lease
-     where h.lane < 0 or not h.route = any (p_routes) or l.claimed_at < now() - interval '1 s'),
+     where h.lane < 0 or not h.route = any (p_routes) or l.claimed_at < now() - interval '1 s'
+       for update of q skip locked),
   marked as (
-    update postrider.queue q set pull = true from heads h
-     where q.route = h.route and q.lane = h.lane and q.id = h.id
-    returning q.key_id)
-  select array_agg(m.key_id) into v_keys from marked m;
+    update postrider.queue q set pull = true from heads h where q.ctid = h.tid and not h.pull
+    returning q.key_id, q.sequence),
+  waiting as (
+    select m.key_id, m.sequence from marked m
+    union all
+    select h.key_id, h.sequence from heads h where h.pull)
+  select array_agg(w.key_id), array_agg(w.sequence) into v_keys, v_heads from waiting w;
   if v_keys is null then
-    return;
+    return 0;
   end if;
+  -- Only what comes behind the marked head: a message requeued in front of it since must go first.
   update postrider.queue q set lane = -1 - q.lane, due_at = 'infinity'
    where q.ctid = any (array(
      select s.tid from (
-       select f.ctid as tid, f.key_id, f.lease from postrider.queue f
+       select f.ctid as tid, f.key_id, f.sequence from postrider.queue f
         where f.route = p_route and f.lane = p_lane and f.lease is null
         order by f.id limit p_window) s
-      where s.key_id = any (v_keys)));
+       join unnest(v_keys, v_heads) as h(key_id, sequence)
+         on h.key_id = s.key_id and h.sequence < s.sequence));
+  get diagnostics v_n = row_count;
+  return v_n;
 end $$;
 
 -- Gives the next few parked followers of these keys back to their lanes; the last one carries the mark on.

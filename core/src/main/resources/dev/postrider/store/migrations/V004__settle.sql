@@ -1,11 +1,11 @@
 -- Records what became of claimed messages. Arrays run in parallel; those for failures may be null or
--- shorter. Outcomes: 1 delivered, 2 retry (after p_delay_ms), 3 dead, 4 dead and its key waits,
--- 5 released unsent. A row is changed only while p_token holds it; the ids of the others come back, and
+-- shorter. Outcomes: 1 delivered, 2 retry (at p_due_at, else after p_delay_ms), 3 dead, 4 dead and its key
+-- waits, 5 released unsent. A row is changed only while p_token holds it; the ids of the others come back, and
 -- each is recorded as a CONFLICT.
 create function postrider.settle(
   p_worker int, p_route int[], p_lane smallint[], p_id uuid[], p_token bigint[], p_outcome smallint[],
   p_latency_ms int[] default null, p_delay_ms bigint[] default null, p_code text[] default null,
-  p_error text[] default null, p_reference text[] default null)
+  p_error text[] default null, p_reference text[] default null, p_due_at timestamptz[] default null)
 returns uuid[]
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -16,7 +16,7 @@ declare
   v_tokens bigint[];
   v_pulls  bigint[];
   v_more   record;
-  v_refused uuid[];
+  v_late   record;
 begin
   -- Leases before rows, as in reap(): the two never wait for each other in a circle.
   perform from postrider.lease l where l.token = any (p_token) order by l.token for update;
@@ -47,6 +47,7 @@ begin
     select g.route, sha256(m.payload), g.id, g.reference
       from gone g join postrider.message m on m.id = g.id
      where g.outcome = 1 and g.reference is not null
+     order by 1, 2  -- two batches with the same contents must not insert them crosswise
     on conflict do nothing)
   select coalesce(array_agg(g.id), '{}'), coalesce(array_agg(g.lease), '{}'),
          array_agg(distinct g.key_id) filter (where g.pull)
@@ -54,7 +55,8 @@ begin
 
   if cardinality(v_done) < cardinality(p_id) then
     select * into v_more from postrider.settle_undelivered(
-      p_worker, p_route, p_lane, p_id, p_token, p_outcome, p_latency_ms, p_delay_ms, p_code, p_error);
+      p_worker, p_route, p_lane, p_id, p_token, p_outcome, p_latency_ms, p_delay_ms, p_code, p_error,
+      p_due_at);
     v_done := v_done || v_more.done;
     v_tokens := v_tokens || v_more.tokens;
   end if;
@@ -69,24 +71,45 @@ begin
     perform postrider.pull_followers(v_pulls);
   end if;
   if cardinality(v_done) < cardinality(p_id) then
-    with refused as (
-      select g.id, g.outcome, g.latency_ms, g.code, g.error
-        from unnest(p_id, p_outcome, p_latency_ms, p_code, p_error) as g(id, outcome, latency_ms, code, error)
-       where not g.id = any (v_done)),
-    recorded as (
-      insert into postrider.attempt (message_id, finished_at, worker, latency_ms, no, delivery, state, code, error)
-      select r.id, now(), p_worker, r.latency_ms, 0, 0, 5,
-             (array['delivered', 'retry', 'dead', 'dead', 'released'])[r.outcome], coalesce(r.error, r.code)
-        from refused r)
-    select array_agg(r.id) into v_refused from refused r;
+    select array_agg(g.id) as ids, array_agg(g.latency_ms) as latencies,
+           array_agg((array['delivered', 'retry', 'dead', 'dead', 'released'])[g.outcome]) as whats,
+           array_agg(coalesce(g.error, g.code)) as errors, array_agg(g.reference) as refs
+      into v_late
+      from unnest(p_id, p_outcome, p_latency_ms, p_code, p_error, p_reference)
+        as g(id, outcome, latency_ms, code, error, reference)
+     where not g.id = any (v_done);
+    if v_late.ids is not null then
+      perform postrider.record_conflicts(
+        p_worker, v_late.ids, v_late.whats, v_late.latencies, v_late.errors, v_late.refs);
+      return v_late.ids;
+    end if;
   end if;
-  return coalesce(v_refused, '{}');
+  return '{}';
+end $$;
+
+-- Who came too late, with what, and what state the message was found in. The reference is kept: it may
+-- belong to something that the destination did do.
+create function postrider.record_conflicts(
+  p_worker int, p_id uuid[], p_what text[], p_latency_ms int[] default null, p_error text[] default null,
+  p_reference text[] default null)
+returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+begin
+  insert into postrider.attempt (message_id, finished_at, worker, latency_ms, no, delivery, state, code,
+    error, reference)
+  select c.id, now(), p_worker, c.latency_ms, 0, 0, 5, c.what,
+         'found ' || coalesce(s.state || coalesce(', held by ' || s.locked_by, ''), 'no such message')
+         || coalesce('; reported: ' || c.error, ''),
+         c.reference
+    from unnest(p_id, p_what, p_latency_ms, p_error, p_reference)
+      as c(id, what, latency_ms, error, reference)
+    left join lateral (select * from postrider.message_state s where s.id = c.id limit 1) s on true;
 end $$;
 
 -- The rare half of settle: rows that stay in the queue.
 create function postrider.settle_undelivered(
   p_worker int, p_route int[], p_lane smallint[], p_id uuid[], p_token bigint[], p_outcome smallint[],
-  p_latency_ms int[], p_delay_ms bigint[], p_code text[], p_error text[],
+  p_latency_ms int[], p_delay_ms bigint[], p_code text[], p_error text[], p_due_at timestamptz[],
   out done uuid[], out tokens bigint[])
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -95,8 +118,8 @@ as $$
 begin
   with given as materialized (
     select g.*, old.lease as held, l.claimed_at from unnest(
-        p_route, p_lane, p_id, p_token, p_outcome, p_latency_ms, p_delay_ms, p_code, p_error)
-      as g(route, lane, id, token, outcome, latency_ms, delay_ms, code, error)
+        p_route, p_lane, p_id, p_token, p_outcome, p_latency_ms, p_delay_ms, p_code, p_error, p_due_at)
+      as g(route, lane, id, token, outcome, latency_ms, delay_ms, code, error, due_at)
       join postrider.queue old
         on old.route = g.route and old.lane = g.lane and old.id = g.id and old.lease = g.token
       left join postrider.lease l on l.token = g.token
@@ -105,7 +128,7 @@ begin
     update postrider.queue q set
         lease = null,
         lane = case when g.outcome = 5 then q.lane else -1 - q.lane end,
-        due_at = case g.outcome when 2 then now() + greatest(g.delay_ms, 0) * interval '1 ms'
+        due_at = case g.outcome when 2 then coalesce(g.due_at, now() + greatest(g.delay_ms, 0) * interval '1 ms')
                                 when 4 then 'infinity' end,
         blocked = g.outcome = 4,
         attempts = case when g.outcome = 5 then q.attempts - 1 else q.attempts end
@@ -128,67 +151,96 @@ begin
   select coalesce(array_agg(k.id), '{}'), coalesce(array_agg(k.token), '{}') into done, tokens from kept k;
 end $$;
 
--- For workers that know a message by its id and themselves by their name.
+-- For workers that know a message by its id and themselves by their name. Looked up again once the leases
+-- are locked, until nothing changes: a renewal on another connection gives the row a new token.
 create function postrider.settle_held(
   p_worker int, p_id uuid[], p_outcome smallint, p_delay_ms bigint default null, p_code text default null,
-  p_error text default null, p_reference text default null)
+  p_error text default null, p_reference text default null, p_due_at timestamptz default null)
 returns uuid[]
 language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
+as $$
 declare
-  v record;
+  v        record;
+  v_locked bigint[] := '{}';
+  v_n      int := cardinality(p_id);
 begin
-  select array_agg(i.id) as ids, array_agg(coalesce(q.route, 0)) as routes,
-         array_agg(coalesce(q.lane, 0::smallint)) as lanes, array_agg(coalesce(l.token, 0)) as tokens
-    into v
-    from unnest(p_id) i(id)
-    left join postrider.message m on m.id = i.id
-    left join postrider.queue q
-      on q.route = m.route and q.lane = postrider.lane_of(m.key_id) and q.id = m.id
-    left join postrider.lease l on l.token = q.lease and l.worker = p_worker;
+  if v_n = 0 then
+    return '{}';
+  end if;
+  loop
+    select array_agg(i.id) as ids, array_agg(coalesce(q.route, 0)) as routes,
+           array_agg(coalesce(q.lane, 0::smallint)) as lanes, array_agg(coalesce(l.token, 0)) as tokens,
+           -- Without a key there is nothing to hold up.
+           array_agg(case when p_outcome = 4 and m.key_id is null then 3 else p_outcome end) as outcomes
+      into v
+      from unnest(p_id) i(id)
+      left join postrider.message m on m.id = i.id
+      left join postrider.queue q
+        on q.route = m.route and q.lane = postrider.lane_of(m.key_id) and q.id = m.id
+      left join postrider.lease l on l.token = q.lease and l.worker = p_worker;
+    exit when v.tokens <@ v_locked;
+    perform from postrider.lease l where l.token = any (v.tokens) order by l.token for update;
+    v_locked := v_locked || v.tokens;
+  end loop;
   return postrider.settle(p_worker, v.routes, v.lanes, v.ids, v.tokens,
-    array_fill(p_outcome, array[cardinality(v.ids)]), null,
-    array_fill(p_delay_ms, array[cardinality(v.ids)]), array_fill(p_code, array[cardinality(v.ids)]),
-    array_fill(p_error, array[cardinality(v.ids)]), array_fill(p_reference, array[cardinality(v.ids)]));
+    v.outcomes::smallint[], null, array_fill(p_delay_ms, array[v_n]),
+    array_fill(p_code, array[v_n]), array_fill(p_error, array[v_n]), array_fill(p_reference, array[v_n]),
+    array_fill(p_due_at, array[v_n]));
 end $$;
 
--- Extends whole leases; returns those that are still held.
+-- Extends whole leases; returns those that are still held. Locked in the order in which settle() locks
+-- them, or the two could wait for each other.
 create function postrider.renew(p_tokens bigint[], p_lease_ms bigint) returns bigint[]
 language sql security definer set search_path = pg_catalog, pg_temp
 set enable_seqscan = off as $$
-  with renewed as (
+  with held as materialized (
+    select l.token from postrider.lease l where l.token = any (p_tokens) order by l.token for update),
+  renewed as (
     update postrider.lease l set until = now() + p_lease_ms * interval '1 ms'
-     where l.token = any (p_tokens) returning l.token)
+      from held h where l.token = h.token returning l.token)
   select coalesce(array_agg(r.token), '{}') from renewed r
 $$;
 
--- Renews the lease of a single row: it gets one of its own, so that its neighbours' is not renewed with it.
+-- Renews the lease of a single row: it gets one of its own, so that its neighbours' is not renewed with
+-- it. The lease is locked before the row is looked at for good: the same worker may be settling the row
+-- on another connection, and a lease split for a row that is gone would end before its other rows do.
 create function postrider.renew_held(p_worker int, p_id uuid, p_lease_ms bigint) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
+as $$
 declare
   v_row   record;
-  v_token bigint := nextval('postrider.lease_token');
+  v_until timestamptz := now() + p_lease_ms * interval '1 ms';
+  v_token bigint;
 begin
-  select q.route, q.lane, l.token into v_row
-    from postrider.message m
-    join postrider.queue q on q.route = m.route and q.lane = postrider.lane_of(m.key_id) and q.id = m.id
-    join postrider.lease l on l.token = q.lease and l.worker = p_worker
-   where m.id = p_id for update of l;
+  loop
+    select q.route, q.lane, l.token into v_row
+      from postrider.message m
+      join postrider.queue q on q.route = m.route and q.lane = postrider.lane_of(m.key_id) and q.id = m.id
+      join postrider.lease l on l.token = q.lease and l.worker = p_worker
+     where m.id = p_id;
+    if not found then
+      perform postrider.record_conflicts(p_worker, array[p_id], array['renew']);
+      return false;
+    end if;
+    perform from postrider.lease l where l.token = v_row.token for update;
+    exit when exists (select from postrider.queue q
+                       where q.route = v_row.route and q.lane = v_row.lane and q.id = p_id
+                         and q.lease = v_row.token);
+  end loop;
+  update postrider.lease l set until = v_until where l.token = v_row.token and l.open = 1;
   if not found then
-    return false;
+    insert into postrider.lease (token, worker, claimed_at, until, open, ids)
+    select nextval('postrider.lease_token'), l.worker, l.claimed_at, v_until, 1, array[p_id]
+      from postrider.lease l where l.token = v_row.token
+    returning token into v_token;
+    update postrider.queue q set lease = v_token
+     where q.route = v_row.route and q.lane = v_row.lane and q.id = p_id;
+    update postrider.lease l set open = l.open - 1 where l.token = v_row.token;
   end if;
-  update postrider.lease l set until = now() + p_lease_ms * interval '1 ms'
-   where l.token = v_row.token and l.open = 1;
-  if found then
-    return true;
-  end if;
-  insert into postrider.lease (token, worker, claimed_at, until, open, ids)
-  select v_token, l.worker, l.claimed_at, now() + p_lease_ms * interval '1 ms', 1, array[p_id]
-    from postrider.lease l where l.token = v_row.token;
-  update postrider.queue q set lease = v_token
-   where q.route = v_row.route and q.lane = v_row.lane and q.id = p_id and q.lease = v_row.token;
-  update postrider.lease l set open = l.open - 1 where l.token = v_row.token;
   return true;
 end $$;
 

@@ -1,0 +1,95 @@
+package dev.postrider.deadletter;
+
+import dev.postrider.message.Route;
+import dev.postrider.store.Database;
+import dev.postrider.store.Messages;
+import dev.postrider.store.Schema;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** Keys that wait for an operator. Thread-safe if the data source is. */
+public final class BlockedKeys {
+  private static final String LIST =
+      """
+      select r.namespace, r.topic, m.ordering_key, d.message_id, d.sequence, d.died_at, d.code, d.error,
+             extract(epoch from now() - d.died_at)::bigint as seconds,
+             (select count(*) from (select from postrider.queue q
+                where q.key_id = d.key_id and q.sequence > d.sequence limit ?) few) as followers
+        from postrider.dead_letter d
+        join postrider.message m on m.id = d.message_id
+        join postrider.route r on r.id = d.route
+       where d.resolved_at is null and d.blocking
+         and (d.died_at, d.message_id) > (coalesce(?::timestamptz, '-infinity'), ?)
+       order by d.died_at, d.message_id limit ?
+      """;
+  private static final String HEAD =
+      """
+      select h.id
+        from postrider.ordering_key k cross join lateral (
+          select q.id, q.blocked from postrider.queue q
+           where q.key_id = k.id order by q.sequence limit 1) h
+       where k.namespace = ? and k.key = ? and h.blocked
+      """;
+
+  private final Database database;
+  private final DeadLetters deadLetters;
+
+  public BlockedKeys(DataSource dataSource, Schema schema) {
+    this.database = new Database(dataSource, schema);
+    this.deadLetters = new DeadLetters(dataSource, schema);
+  }
+
+  /**
+   * A page of blocked keys, those that wait longest first.
+   *
+   * @param after the last of the page before, null for the first page
+   */
+  public List<BlockedKey> list(@Nullable BlockedKey after, int limit) throws SQLException {
+    return database.list(
+        LIST,
+        BlockedKeys::blockedKey,
+        BlockedKey.MOST,
+        after == null ? null : after.blockedAt(),
+        after == null ? new UUID(0, 0) : after.head(),
+        Messages.pageSize(limit));
+  }
+
+  /** Tries the key's dead head again; its followers keep waiting for it. */
+  public boolean retry(String actor, String namespace, String key) throws SQLException {
+    Optional<UUID> head = head(namespace, key);
+    return head.isPresent() && deadLetters.requeue(actor, head.get());
+  }
+
+  /** Discards the key's dead head, so that its followers go on without it. */
+  public boolean skip(String actor, String reason, String namespace, String key)
+      throws SQLException {
+    Optional<UUID> head = head(namespace, key);
+    return head.isPresent() && deadLetters.discard(actor, reason, head.get());
+  }
+
+  private Optional<UUID> head(String namespace, String key) throws SQLException {
+    return database.list(HEAD, row -> row.getObject(1, UUID.class), namespace, key).stream()
+        .findFirst();
+  }
+
+  private static BlockedKey blockedKey(ResultSet row) throws SQLException {
+    return new BlockedKey(
+        row.getString("namespace"),
+        row.getString("ordering_key"),
+        row.getObject("message_id", UUID.class),
+        new Route(row.getString("namespace"), row.getString("topic")),
+        row.getLong("sequence"),
+        Objects.requireNonNull(Database.instant(row, "died_at")),
+        Duration.ofSeconds(row.getLong("seconds")),
+        row.getInt("followers"),
+        row.getString("code"),
+        row.getString("error"));
+  }
+}

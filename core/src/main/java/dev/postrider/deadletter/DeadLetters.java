@@ -1,0 +1,212 @@
+package dev.postrider.deadletter;
+
+import dev.postrider.deadletter.DeadLetterPage.Cursor;
+import dev.postrider.message.Route;
+import dev.postrider.store.Database;
+import dev.postrider.store.Messages;
+import dev.postrider.store.RefusedException;
+import dev.postrider.store.Schema;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.function.LongPredicate;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The dead letters: list them, send them again, give them up. To inspect one, ask {@link Messages}
+ * for the message and its attempts. Acts on many run in batches, each in its own transaction, and
+ * leave one audit row that counts up. Thread-safe if the data source is.
+ */
+public final class DeadLetters {
+  private static final String LIST =
+      """
+      select s.p_at, s.p_id, s.done, r.namespace, r.topic, m.tenant, m.aggregate_type, m.aggregate_id,
+             m.event_type, m.ordering_key, d.*
+        from postrider.dead_scan(?::jsonb, ?, 'infinity', ?, ?::timestamptz, ?::uuid) s
+        left join lateral unnest(s.hits) with ordinality i(id, place) on true
+        left join postrider.dead_letter d
+          on d.message_id = i.id and (d.resolved_at is null or d.resolution = 'discarded')
+        left join postrider.message m on m.id = d.message_id
+        left join postrider.route r on r.id = d.route
+       order by i.place
+      """;
+  private static final String REQUEUE =
+      """
+      select requeued as n, audit, at, id, done
+        from postrider.requeue_dead(?, ?::jsonb, ?, ?, ?, ?::timestamptz, ?::uuid)
+      """;
+  private static final String DISCARD =
+      """
+      select discarded as n, audit, at, id, done
+        from postrider.discard_dead(?, ?, ?::jsonb, ?, ?, ?, ?::timestamptz, ?::uuid)
+      """;
+  private static final int BATCH = 500;
+
+  private final Database database;
+
+  public DeadLetters(DataSource dataSource, Schema schema) {
+    this.database = new Database(dataSource, schema);
+  }
+
+  /** A page of dead letters by the time they died. */
+  public DeadLetterPage list(
+      DeadLetterFilter filter, boolean newestFirst, @Nullable Cursor after, int limit)
+      throws SQLException {
+    List<DeadLetter> items = new ArrayList<>();
+    @Nullable Cursor from = after;
+    int left = Messages.pageSize(limit);
+    while (left > 0) {
+      List<Scanned> rows =
+          database.list(
+              LIST,
+              DeadLetters::scanned,
+              filter.json(),
+              newestFirst,
+              left,
+              from == null ? null : from.diedAt(),
+              from == null ? null : from.id());
+      rows.stream().map(Scanned::letter).filter(Objects::nonNull).forEach(items::add);
+      left = limit - items.size();
+      from = rows.get(0).position();
+      if (rows.get(0).done()) {
+        return new DeadLetterPage(items, null);
+      }
+    }
+    return new DeadLetterPage(items, from);
+  }
+
+  /** Sends one again, also if it was discarded. False if there is nothing to send again. */
+  public boolean requeue(String actor, UUID id) throws SQLException {
+    return requeue(actor, List.of(id)) == 1;
+  }
+
+  /** Sends these again, also the discarded among them; returns how many were. */
+  public long requeue(String actor, List<UUID> ids) throws SQLException {
+    long count = 0;
+    for (int i = 0; i < ids.size(); i += BATCH) {
+      List<UUID> some = ids.subList(i, Math.min(i + BATCH, ids.size()));
+      count += requeueStep(actor, "{\"resolution\":\"any\"}", some, Step.FIRST).count;
+    }
+    return count;
+  }
+
+  /**
+   * Sends again whatever matches and had died when this began, oldest first.
+   *
+   * @param goOn told the count so far after each batch; false stops
+   * @return how many were requeued
+   */
+  public long requeue(String actor, DeadLetterFilter filter, LongPredicate goOn)
+      throws SQLException {
+    return steps(step -> requeueStep(actor, filter.json(), null, step), goOn);
+  }
+
+  /** Gives one up for good; if its key waited for it, the key goes on. False if it was not dead. */
+  public boolean discard(String actor, String reason, UUID id) throws SQLException {
+    return discard(actor, reason, List.of(id)) == 1;
+  }
+
+  /** Gives these up for good; returns how many were. */
+  public long discard(String actor, String reason, List<UUID> ids) throws SQLException {
+    long count = 0;
+    for (int i = 0; i < ids.size(); i += BATCH) {
+      List<UUID> some = ids.subList(i, Math.min(i + BATCH, ids.size()));
+      count += discardStep(actor, reason, "{}", some, Step.FIRST).count;
+    }
+    return count;
+  }
+
+  /** Gives up whatever matches and had died when this began; returns how many that were. */
+  public long discard(String actor, String reason, DeadLetterFilter filter, LongPredicate goOn)
+      throws SQLException {
+    return steps(step -> discardStep(actor, reason, filter.json(), null, step), goOn);
+  }
+
+  private Step requeueStep(String actor, String filter, @Nullable List<UUID> ids, Step last)
+      throws SQLException {
+    RefusedException.ifBlank("actor", actor);
+    return database.one(
+        REQUEUE, DeadLetters::step, actor, filter, ids, BATCH, last.audit, last.at, last.id);
+  }
+
+  private Step discardStep(
+      String actor, String reason, String filter, @Nullable List<UUID> ids, Step last)
+      throws SQLException {
+    RefusedException.ifBlank("actor", actor);
+    RefusedException.ifBlank("reason", reason);
+    return database.one(
+        DISCARD,
+        DeadLetters::step,
+        actor,
+        reason,
+        filter,
+        ids,
+        BATCH,
+        last.audit,
+        last.at,
+        last.id);
+  }
+
+  private static long steps(Act act, LongPredicate goOn) throws SQLException {
+    long count = 0;
+    Step step = Step.FIRST;
+    do {
+      step = act.apply(step);
+      count += step.count;
+    } while (goOn.test(count) && !step.done);
+    return count;
+  }
+
+  @FunctionalInterface
+  private interface Act {
+    Step apply(Step last) throws SQLException;
+  }
+
+  private record Step(
+      int count, @Nullable Long audit, @Nullable Instant at, @Nullable UUID id, boolean done) {
+    static final Step FIRST = new Step(0, null, null, null, false);
+  }
+
+  private static Step step(ResultSet row) throws SQLException {
+    return new Step(
+        row.getInt("n"),
+        row.getObject("audit", Long.class),
+        Database.instant(row, "at"),
+        row.getObject("id", UUID.class),
+        row.getBoolean("done"));
+  }
+
+  private record Scanned(@Nullable DeadLetter letter, @Nullable Cursor position, boolean done) {}
+
+  private static Scanned scanned(ResultSet row) throws SQLException {
+    @Nullable Instant at = Database.instant(row, "p_at");
+    return new Scanned(
+        row.getObject("message_id") == null ? null : letter(row),
+        at == null ? null : new Cursor(at, row.getObject("p_id", UUID.class)),
+        row.getBoolean("done"));
+  }
+
+  private static DeadLetter letter(ResultSet row) throws SQLException {
+    return new DeadLetter(
+        row.getObject("message_id", UUID.class),
+        row.getInt("delivery"),
+        new Route(row.getString("namespace"), row.getString("topic")),
+        row.getString("tenant"),
+        row.getString("aggregate_type"),
+        row.getString("aggregate_id"),
+        row.getString("event_type"),
+        row.getString("ordering_key"),
+        row.getObject("sequence", Long.class),
+        row.getInt("attempts"),
+        row.getBoolean("blocking"),
+        Objects.requireNonNull(Database.instant(row, "died_at")),
+        row.getString("code"),
+        row.getString("error"),
+        row.getString("reason"));
+  }
+}

@@ -1,0 +1,91 @@
+package dev.postrider.store;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.util.PSQLException;
+import org.postgresql.util.ServerErrorMessage;
+
+/**
+ * Runs an operator's statements: each on a connection of its own, in a transaction of its own, and
+ * never longer than a minute. Thread-safe if the data source is.
+ */
+public record Database(DataSource dataSource, Schema schema) {
+  private static final int TIMEOUT_SECONDS = 60;
+
+  /** The SQLSTATE with which the functions refuse an act. */
+  private static final String REFUSED = "PR002";
+
+  /** Reads one row. */
+  @FunctionalInterface
+  public interface Row<T> {
+    T read(ResultSet row) throws SQLException;
+  }
+
+  /** Every row. SQL is written for the schema {@code postrider}; arguments may be null. */
+  public <T> List<T> list(String sql, Row<T> row, @Nullable Object... arguments)
+      throws SQLException {
+    try (Connection connection = dataSource.getConnection();
+        PreparedStatement statement = connection.prepareStatement(schema.sql(sql))) {
+      statement.setQueryTimeout(TIMEOUT_SECONDS);
+      // Some pools hand out connections with a transaction open, which would be rolled back at the
+      // end.
+      connection.setAutoCommit(true);
+      for (int i = 0; i < arguments.length; i++) {
+        statement.setObject(i + 1, sqlValue(connection, arguments[i]));
+      }
+      List<T> found = new ArrayList<>();
+      try (ResultSet rows = statement.executeQuery()) {
+        while (rows.next()) {
+          found.add(row.read(rows));
+        }
+      }
+      return found;
+    } catch (SQLException e) {
+      throw refusalOr(e);
+    }
+  }
+
+  /** The only row. */
+  public <T> T one(String sql, Row<T> row, @Nullable Object... arguments) throws SQLException {
+    List<T> rows = list(sql, row, arguments);
+    if (rows.size() != 1) {
+      throw new SQLException("expected one row, got " + rows.size() + ": " + schema.sql(sql));
+    }
+    return rows.get(0);
+  }
+
+  private static @Nullable Object sqlValue(Connection connection, @Nullable Object value)
+      throws SQLException {
+    if (value instanceof Instant instant) {
+      return instant.atOffset(ZoneOffset.UTC);
+    } else if (value instanceof List<?> ids) {
+      return connection.createArrayOf("uuid", ids.toArray());
+    }
+    return value;
+  }
+
+  /** A timestamp, null if there is none or it is infinite. */
+  public static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
+    @Nullable OffsetDateTime at = row.getObject(column, OffsetDateTime.class);
+    return at == null || at.equals(OffsetDateTime.MAX) ? null : at.toInstant();
+  }
+
+  private static SQLException refusalOr(SQLException error) {
+    if (REFUSED.equals(error.getSQLState()) && error instanceof PSQLException refusal) {
+      ServerErrorMessage server = refusal.getServerErrorMessage();
+      if (server != null && server.getMessage() != null) {
+        throw new RefusedException(server.getMessage(), error);
+      }
+    }
+    return error;
+  }
+}

@@ -1,0 +1,140 @@
+package dev.postrider.store;
+
+import dev.postrider.message.AttemptState;
+import dev.postrider.message.Json;
+import dev.postrider.message.Message;
+import dev.postrider.message.MessageState;
+import dev.postrider.message.Route;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** Looks messages up. Reads only, by index only. Thread-safe if the data source is. */
+public final class Messages {
+  /** The most that one page holds. */
+  public static final int MAX_PAGE = 1000;
+
+  private static final UUID FIRST = new UUID(0, 0);
+
+  private static final String BY_ID = "select * from postrider.message_state where id = ?";
+
+  private static final String CONTENT =
+      """
+      select s.*, m.content_type, m.headers, m.payload
+        from postrider.message_state s join postrider.message m on m.id = s.id where s.id = ?
+      """;
+
+  // The page is cut from the aggregate's index before the view is asked: a limit on the view itself
+  // would leave it to the planner whether the view is computed for all messages of the aggregate.
+  static final String BY_AGGREGATE =
+      """
+      select s.*
+        from (select m.id from postrider.message m
+               where m.aggregate_type = ? and m.aggregate_id = ? and m.id > ?
+               order by m.id limit ?) page
+        cross join lateral (select * from postrider.message_state v where v.id = page.id) s
+       order by s.id
+      """;
+
+  private static final String ATTEMPTS =
+      """
+      select * from postrider.attempt_history where message_id = ?
+       order by coalesce(finished_at, 'infinity'), delivery, no
+      """;
+
+  private final Database database;
+
+  public Messages(DataSource dataSource, Schema schema) {
+    this.database = new Database(dataSource, schema);
+  }
+
+  public Optional<MessageStatus> status(UUID id) throws SQLException {
+    return database.list(BY_ID, Messages::status, id).stream().findFirst();
+  }
+
+  /** The message with its headers and payload. */
+  public Optional<StoredMessage> find(UUID id) throws SQLException {
+    return database.list(CONTENT, Messages::content, id).stream().findFirst();
+  }
+
+  /** The message's timeline, oldest first; an attempt that runs comes last. */
+  public List<AttemptRecord> attempts(UUID id) throws SQLException {
+    return database.list(ATTEMPTS, Messages::attempt, id);
+  }
+
+  /**
+   * All messages of an aggregate in the order of their ids, a page at a time.
+   *
+   * @param after the last id of the page before, null for the first page
+   */
+  public List<MessageStatus> ofAggregate(
+      String aggregateType, String aggregateId, @Nullable UUID after, int limit)
+      throws SQLException {
+    return database.list(
+        BY_AGGREGATE,
+        Messages::status,
+        aggregateType,
+        aggregateId,
+        after == null ? FIRST : after,
+        pageSize(limit));
+  }
+
+  /** Refuses a page size that is not from 1 to {@link #MAX_PAGE}. */
+  public static int pageSize(int limit) {
+    if (limit < 1 || limit > MAX_PAGE) {
+      throw new RefusedException("limit must be from 1 to " + MAX_PAGE + ", got " + limit);
+    }
+    return limit;
+  }
+
+  private static MessageStatus status(ResultSet row) throws SQLException {
+    return new MessageStatus(
+        row.getObject("id", UUID.class),
+        new Route(row.getString("namespace"), row.getString("topic")),
+        row.getString("tenant"),
+        row.getString("aggregate_type"),
+        row.getString("aggregate_id"),
+        row.getString("event_type"),
+        row.getString("ordering_key"),
+        row.getObject("sequence", Long.class),
+        row.getString("dedupe_key"),
+        MessageState.valueOf(row.getString("state").toUpperCase(Locale.ROOT)),
+        row.getInt("attempts"),
+        row.getInt("delivery"),
+        Database.instant(row, "next_attempt_at"),
+        row.getString("locked_by"),
+        Database.instant(row, "locked_until"),
+        row.getString("last_code"),
+        row.getString("last_error"),
+        Database.instant(row, "created_at"),
+        Database.instant(row, "updated_at"));
+  }
+
+  private static StoredMessage content(ResultSet row) throws SQLException {
+    @Nullable String type = row.getString("content_type");
+    return new StoredMessage(
+        status(row),
+        type == null ? Message.JSON : type,
+        Json.read(row.getString("headers")),
+        row.getBytes("payload"));
+  }
+
+  private static AttemptRecord attempt(ResultSet row) throws SQLException {
+    return new AttemptRecord(
+        row.getInt("delivery"),
+        row.getInt("no"),
+        AttemptState.valueOf(row.getString("state")),
+        Database.instant(row, "claimed_at"),
+        Database.instant(row, "finished_at"),
+        row.getObject("latency_ms", Integer.class),
+        row.getString("worker"),
+        row.getString("code"),
+        row.getString("error"),
+        row.getString("reference"));
+  }
+}

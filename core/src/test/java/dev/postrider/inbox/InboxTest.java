@@ -1,0 +1,140 @@
+package dev.postrider.inbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.postrider.store.NoTransactionException;
+import dev.postrider.testing.TestDatabase;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+class InboxTest {
+  private final TestDatabase database = TestDatabase.create();
+  private final Inbox inbox = new Inbox();
+  private final UUID id = UUID.randomUUID();
+
+  @BeforeEach
+  void anEffectThatCanBeCounted() {
+    database.execute("create table effect (message uuid)");
+  }
+
+  @Test
+  @Tag("HE-8")
+  void theEffectHappensOnceHoweverOftenTheMessageArrives() throws Exception {
+    assertThat(handle(id)).isEqualTo(Verdict.FIRST);
+    assertThat(handle(id)).isEqualTo(Verdict.DUPLICATE);
+    assertThat(effects()).isEqualTo(1);
+  }
+
+  @Test
+  @Tag("HE-8")
+  void consumersDoNotTakeEachOthersMessages() throws Exception {
+    handle(id);
+    assertThat(inbox.handle(database.dataSource(), "other", Incoming.of(id), this::effect))
+        .isEqualTo(Verdict.FIRST);
+  }
+
+  @Test
+  @Tag("HE-8")
+  void aFailedEffectLeavesTheMessageToBeHandledAgain() throws Exception {
+    assertThatThrownBy(
+            () ->
+                inbox.handle(
+                    database.dataSource(),
+                    "billing",
+                    Incoming.of(id),
+                    connection -> {
+                      effect(connection);
+                      throw new IllegalStateException("half done");
+                    }))
+        .hasMessage("half done");
+    assertThat(effects()).isZero();
+    assertThat(handle(id)).isEqualTo(Verdict.FIRST);
+  }
+
+  @Test
+  @Tag("HE-8")
+  void aConcurrentDuplicateWaitsForTheFirst() throws Exception {
+    assertThat(concurrentDuplicate(true)).isEqualTo(Verdict.DUPLICATE);
+    assertThat(effects()).isZero();
+  }
+
+  @Test
+  @Tag("HE-8")
+  void ifTheFirstRollsBackTheOneThatWaitedDoesTheEffect() throws Exception {
+    assertThat(concurrentDuplicate(false)).isEqualTo(Verdict.FIRST);
+    assertThat(effects()).isEqualTo(1);
+  }
+
+  private Verdict concurrentDuplicate(boolean commit) throws Exception {
+    try (Connection first = database.transaction()) {
+      assertThat(inbox.firstTime(first, "billing", id)).isTrue();
+      CompletableFuture<Verdict> second = CompletableFuture.supplyAsync(() -> handle(id));
+      Awaitility.await()
+          .until(
+              () ->
+                  database.count(
+                          "select count(*) from pg_stat_activity where wait_event_type = 'Lock'"
+                              + " and datname = current_database()")
+                      > 0);
+      if (commit) {
+        first.commit();
+      } else {
+        first.rollback();
+      }
+      return second.get();
+    }
+  }
+
+  @Test
+  @Tag("HE-8")
+  void refusesAConnectionWithoutATransaction() throws Exception {
+    try (Connection connection = database.dataSource().getConnection()) {
+      assertThatThrownBy(() -> inbox.firstTime(connection, "billing", id))
+          .isInstanceOf(NoTransactionException.class)
+          .hasMessageContaining("setAutoCommit(false)");
+    }
+    assertThat(database.count("select count(*) from postrider.inbox")).isZero();
+  }
+
+  @Test
+  @Tag("HE-8")
+  void aLowerSequenceOfTheSameKeyIsRefused() throws Exception {
+    assertThat(handle(new Incoming(UUID.randomUUID(), "bank/a", 5))).isEqualTo(Verdict.FIRST);
+    Incoming late = new Incoming(id, "bank/a", 4);
+
+    assertThat(handle(late)).isEqualTo(Verdict.STALE);
+    assertThat(handle(late)).isEqualTo(Verdict.STALE);
+
+    assertThat(handle(new Incoming(UUID.randomUUID(), "bank/a", 5))).isEqualTo(Verdict.STALE);
+    assertThat(handle(new Incoming(UUID.randomUUID(), "bank/b", 4))).isEqualTo(Verdict.FIRST);
+    assertThat(handle(new Incoming(UUID.randomUUID(), "bank/a", 6))).isEqualTo(Verdict.FIRST);
+    assertThat(effects()).isEqualTo(3);
+  }
+
+  private Verdict handle(UUID message) {
+    return handle(Incoming.of(message));
+  }
+
+  private Verdict handle(Incoming message) {
+    try {
+      return inbox.handle(database.dataSource(), "billing", message, this::effect);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private void effect(Connection connection) throws SQLException {
+    connection.createStatement().execute("insert into effect values (gen_random_uuid())");
+  }
+
+  private long effects() {
+    return database.count("select count(*) from effect");
+  }
+}

@@ -1,0 +1,8 @@
+package dev.postrider.store;
+
+class LeaseStoreOn14Test extends LeaseStoreTest {
+  @Override
+  int version() {
+    return 14;
+  }
+}
