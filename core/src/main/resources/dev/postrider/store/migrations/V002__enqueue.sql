@@ -194,15 +194,13 @@ returns postrider.enqueued
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
-  v_armed boolean;
   v_max   int;
   v_route int;
   v_key   bigint;
   v_seq   bigint;
   v_id    uuid;
 begin
-  select e.doorbell_armed, e.max_payload_bytes, r.id, coalesce(enqueue.id, postrider.new_id())
-    into v_armed, v_max, v_route, v_id
+  select e.max_payload_bytes, r.id, coalesce(enqueue.id, postrider.new_id()) into v_max, v_route, v_id
     from postrider.engine e
     left join postrider.route r on r.namespace = enqueue.namespace and r.topic = enqueue.topic;
 
@@ -258,7 +256,7 @@ begin
     case when not_before > now() then -1 - postrider.lane_of(v_key) else postrider.lane_of(v_key) end);
 
   -- Rings only while a relay sleeps: a NOTIFY in every transaction would serialise all commits.
-  if v_armed then
+  if pg_sequence_last_value('postrider.doorbell') = 1 then
     perform pg_notify('postrider', '');
   end if;
   return row(v_id, v_seq, false)::postrider.enqueued;
@@ -434,7 +432,7 @@ begin
   select array_agg(n.seq order by i.place) into v_seq
     from unnest(v_items) i left join numbered n on n.place = i.place;
 
-  if (select e.doorbell_armed from postrider.engine e) then
+  if pg_sequence_last_value('postrider.doorbell') = 1 then
     perform pg_notify('postrider', '');
   end if;
   for place, id, sequence, duplicate in
