@@ -11,10 +11,10 @@ create table postrider.route (
   unique (namespace, topic)
 );
 
--- One row of settings.
+-- One row of settings. Payloads of up to 4096 bytes are always allowed, so most enqueues need not look here.
 create table postrider.engine (
   one               boolean primary key default true check (one),
-  max_payload_bytes int not null default 1048576 check (max_payload_bytes between 1 and 67108864)
+  max_payload_bytes int not null default 1048576 check (max_payload_bytes between 4096 and 67108864)
 );
 insert into postrider.engine default values;
 
@@ -74,7 +74,7 @@ create table postrider.queue (
   autovacuum_vacuum_cost_delay = 0
 );
 create unique index queue_by_key on postrider.queue (key_id, sequence) where key_id is not null;
-create index queue_parked on postrider.queue (due_at) where lane < 0 and due_at < 'infinity';
+create index queue_parked on postrider.queue (due_at) where due_at < 'infinity';
 
 -- A claim takes a lane's row lock for the length of its transaction; the row itself never changes.
 create table postrider.lane (id smallint primary key);
