@@ -161,11 +161,11 @@ class RefusalTest {
   @Tag("EN-4")
   void thePayloadLimitIsConfigurable() throws Exception {
     Producer small = Producer.create();
-    small.database().execute("update postrider.engine set max_payload_bytes = 10");
-    small.commit(order().json("\"12345678\"").build());
-    assertThatThrownBy(() -> small.commit(order().json("\"123456789\"").build()))
+    small.database().execute("update postrider.engine set max_payload_bytes = 4096");
+    small.commit(order().json('"' + "x".repeat(4094) + '"').build());
+    assertThatThrownBy(() -> small.commit(order().json('"' + "x".repeat(4095) + '"').build()))
         .isInstanceOf(InvalidMessageException.class)
-        .hasMessage("payload has 11 bytes; at most 10 are allowed");
+        .hasMessage("payload has 4097 bytes; at most 4096 are allowed");
   }
 
   @ParameterizedTest

@@ -11,13 +11,19 @@ create table postrider.route (
   unique (namespace, topic)
 );
 
--- One row: settings and the doorbell flag that every enqueue reads. See enqueue().
+-- One row of settings. Payloads of up to 4096 bytes are always allowed, so most enqueues need not look here.
 create table postrider.engine (
   one               boolean primary key default true check (one),
-  doorbell_armed    boolean not null default false,
-  max_payload_bytes int not null default 1048576 check (max_payload_bytes between 1 and 67108864)
-) with (fillfactor = 10);
+  max_payload_bytes int not null default 1048576 check (max_payload_bytes between 4096 and 67108864)
+);
 insert into postrider.engine default values;
+
+-- The doorbell: 1 while a relay sleeps and wants to be rung, else 0. Every enqueue reads it and an idle
+-- relay writes it hundreds of times a second. A sequence is changed in place; a table's row would leave
+-- dead versions behind, and while an old snapshot keeps those from being removed every enqueue would walk
+-- over them.
+create sequence postrider.doorbell minvalue 0 maxvalue 1;
+select setval('postrider.doorbell', 0);
 
 -- The log. Partitioned by UUIDv7, whose leading bits are its time: retention is DROP PARTITION.
 create table postrider.message (
@@ -68,7 +74,7 @@ create table postrider.queue (
   autovacuum_vacuum_cost_delay = 0
 );
 create unique index queue_by_key on postrider.queue (key_id, sequence) where key_id is not null;
-create index queue_parked on postrider.queue (due_at) where lane < 0 and due_at < 'infinity';
+create index queue_parked on postrider.queue (due_at) where due_at < 'infinity';
 
 -- A claim takes a lane's row lock for the length of its transaction; the row itself never changes.
 create table postrider.lane (id smallint primary key);

@@ -160,21 +160,17 @@ begin
   end if;
 end $$;
 
--- Whether the usual fields need no closer look. The planner inlines it. Null only for a null payload.
-create function postrider.is_plain(
-  payload text, key text, dedupe_key text, tenant text, aggregate_type text, aggregate_id text,
-  event_type text, max_payload_bytes int)
+-- Whether an optional field is empty, too long, or lacks the one it goes with. The planner inlines it.
+create function postrider.misfit(
+  key text, dedupe_key text, tenant text, aggregate_type text, aggregate_id text, event_type text)
 returns boolean language sql immutable parallel safe
-return octet_length(payload) <= max_payload_bytes and postrider.is_json(payload)
-   and (key is null or length(key) between 1 and 400)
-   and (dedupe_key is null or length(dedupe_key) between 1 and 400)
-   and (tenant is null or length(tenant) between 1 and 200)
-   and (event_type is null or length(event_type) between 1 and 200)
-   and (aggregate_type is null or length(aggregate_type) between 1 and 200)
-   and (aggregate_id is null or (length(aggregate_id) between 1 and 200 and aggregate_type is not null));
+return coalesce(greatest(length(key), length(dedupe_key)) > 400
+    or greatest(length(tenant), length(aggregate_type), length(aggregate_id), length(event_type)) > 200
+    or least(key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type) = ''
+    or (aggregate_id is not null and aggregate_type is null), false);
 
--- plpgsql sets every expression up anew in each transaction, which costs more than evaluating it: hence
--- few and large expressions here.
+-- plpgsql sets every expression and statement up anew in each transaction, which costs more than running
+-- it: hence what most messages lack is asked for first, and in one go.
 create function postrider.enqueue(
   namespace      text,
   topic          text,
@@ -194,25 +190,28 @@ returns postrider.enqueued
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
-  v_armed boolean;
-  v_max   int;
+  v_id    uuid := coalesce(id, postrider.new_id());
   v_route int;
   v_key   bigint;
   v_seq   bigint;
-  v_id    uuid;
+  v_lane  smallint := 0;
+  v_due   timestamptz;
+  v_look  boolean;
 begin
-  select e.doorbell_armed, e.max_payload_bytes, r.id, coalesce(enqueue.id, postrider.new_id())
-    into v_armed, v_max, v_route, v_id
-    from postrider.engine e
-    left join postrider.route r on r.namespace = enqueue.namespace and r.topic = enqueue.topic;
+  select r.id into v_route from postrider.route r
+   where r.namespace = enqueue.namespace and r.topic = enqueue.topic;
 
-  -- A known route has a valid namespace and topic.
-  if v_route is null or headers is not null or not_before is not null or enqueue.id is not null
-     or payload is null or payload_bytes is not null or content_type is not null
-     or not postrider.is_plain(payload, key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type,
-              v_max) then
+  -- A known route has a valid namespace and topic; see engine for the 4096.
+  v_look := v_route is null or octet_length(payload) > 4096 or postrider.is_json(payload) is not true
+    or num_nonnulls(headers, content_type, not_before, enqueue.id, payload_bytes) > 0;
+  if num_nonnulls(key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type) > 0 then
+    v_look := v_look
+      or postrider.misfit(key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type);
+  end if;
+  if v_look then
     perform postrider.check_message(namespace, topic, payload, key, dedupe_key, tenant, aggregate_type,
-      aggregate_id, event_type, headers, content_type, not_before, enqueue.id, payload_bytes, v_max);
+      aggregate_id, event_type, headers, content_type, not_before, enqueue.id, payload_bytes,
+      (select e.max_payload_bytes from postrider.engine e));
     if v_route is null then
       v_route := postrider.intern_route(namespace, topic);
     end if;
@@ -237,28 +236,30 @@ begin
     -- rollback leaves no hole.
     update postrider.ordering_key k set last_sequence = last_sequence + 1
      where k.namespace = enqueue.namespace and k.key = enqueue.key
-     returning k.id, k.last_sequence into v_key, v_seq;
+     returning k.id, k.last_sequence, postrider.lane_of(k.id) into v_key, v_seq, v_lane;
     if v_key is null then
       insert into postrider.ordering_key as k (namespace, key, last_sequence)
       values (enqueue.namespace, enqueue.key, 1)
       on conflict (namespace, key) do update set last_sequence = k.last_sequence + 1
-      returning k.id, k.last_sequence into v_key, v_seq;
+      returning k.id, k.last_sequence, postrider.lane_of(k.id) into v_key, v_seq, v_lane;
     end if;
   end if;
+  if not_before > now() then
+    v_due := not_before;
+    v_lane := -1 - v_lane;
+  end if;
 
-  with logged as (
-    insert into postrider.message (id, created_at, not_before, key_id, sequence, route, tenant,
-      aggregate_type, aggregate_id, event_type, ordering_key, dedupe_key, content_type, headers, payload)
-    values (v_id, now(), enqueue.not_before, v_key, v_seq, v_route, enqueue.tenant,
-      enqueue.aggregate_type, enqueue.aggregate_id, enqueue.event_type, enqueue.key, enqueue.dedupe_key,
-      enqueue.content_type, enqueue.headers, coalesce(payload_bytes, convert_to(payload, 'UTF8'))))
+  insert into postrider.message (id, created_at, not_before, key_id, sequence, route, tenant,
+    aggregate_type, aggregate_id, event_type, ordering_key, dedupe_key, content_type, headers, payload)
+  values (v_id, now(), enqueue.not_before, v_key, v_seq, v_route, enqueue.tenant,
+    enqueue.aggregate_type, enqueue.aggregate_id, enqueue.event_type, enqueue.key, enqueue.dedupe_key,
+    enqueue.content_type, enqueue.headers, coalesce(payload_bytes, convert_to(payload, 'UTF8')));
   insert into postrider.queue (id, key_id, sequence, due_at, route, size, lane)
-  values (v_id, v_key, v_seq, case when not_before > now() then not_before end, v_route,
-    coalesce(octet_length(payload_bytes), octet_length(payload)),
-    case when not_before > now() then -1 - postrider.lane_of(v_key) else postrider.lane_of(v_key) end);
+  values (v_id, v_key, v_seq, v_due, v_route,
+    coalesce(octet_length(payload_bytes), octet_length(payload)), v_lane);
 
   -- Rings only while a relay sleeps: a NOTIFY in every transaction would serialise all commits.
-  if v_armed then
+  if pg_sequence_last_value('postrider.doorbell') = 1 then
     perform pg_notify('postrider', '');
   end if;
   return row(v_id, v_seq, false)::postrider.enqueued;
@@ -343,9 +344,9 @@ begin
       select * from unnest(v_items) i
        where not coalesce(length(i.namespace) between 1 and 100 and length(i.topic) between 1 and 200
          and i.headers is null and i.content_type is null and i.not_before is null and i.given_id is null
-         and i.payload_bytes is null
-         and postrider.is_plain(i.payload, i.key, i.dedupe_key, i.tenant, i.aggregate_type,
-               i.aggregate_id, i.event_type, v_max), false)
+         and i.payload_bytes is null and octet_length(i.payload) <= v_max and postrider.is_json(i.payload)
+         and not postrider.misfit(i.key, i.dedupe_key, i.tenant, i.aggregate_type, i.aggregate_id,
+               i.event_type), false)
        order by i.place
     loop
       perform postrider.check_message(v_item.namespace, v_item.topic, v_item.payload, v_item.key,
@@ -434,7 +435,7 @@ begin
   select array_agg(n.seq order by i.place) into v_seq
     from unnest(v_items) i left join numbered n on n.place = i.place;
 
-  if (select e.doorbell_armed from postrider.engine e) then
+  if pg_sequence_last_value('postrider.doorbell') = 1 then
     perform pg_notify('postrider', '');
   end if;
   for place, id, sequence, duplicate in

@@ -246,20 +246,21 @@ begin
   return true;
 end $$;
 
--- Raises the flag that makes every enqueue ring. Returns whether it was up already.
+-- Raises the flag that makes every enqueue ring, for all to see at once, not from the commit on. Returns
+-- whether it was up already.
 create function postrider.arm_doorbell() returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  if (select e.doorbell_armed from postrider.engine e) then
+  if pg_sequence_last_value('postrider.doorbell') = 1 then
     return true;
   end if;
-  update postrider.engine set doorbell_armed = true where not doorbell_armed;
+  perform setval('postrider.doorbell', 1);
   return false;
 end $$;
 
 create function postrider.disarm_doorbell() returns void
 language sql security definer set search_path = pg_catalog, pg_temp as $$
-  update postrider.engine set doorbell_armed = false where doorbell_armed;
+  select setval('postrider.doorbell', 0) where pg_sequence_last_value('postrider.doorbell') = 1;
 $$;
 
 -- After a lost connection a worker does not know what its last claim took. It names the leases it knows;

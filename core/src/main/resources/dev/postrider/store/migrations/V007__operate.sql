@@ -51,7 +51,7 @@ end $$;
 
 create function postrider.ring() returns void
 language sql as $$
-  select pg_notify('postrider', '') from postrider.engine e where e.doorbell_armed
+  select pg_notify('postrider', '') where pg_sequence_last_value('postrider.doorbell') = 1
 $$;
 
 create function postrider.routes_of(p_filter jsonb) returns int[]

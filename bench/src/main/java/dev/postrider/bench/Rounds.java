@@ -1,0 +1,86 @@
+package dev.postrider.bench;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Runs variants in turns, round after round, each time starting with another one: what disturbs the
+ * machine for a while then disturbs all of them. Not thread-safe.
+ */
+final class Rounds {
+  private final Map<String, Variant> variants = new LinkedHashMap<>();
+
+  /** Measures one round: a rate or a time. */
+  interface Variant {
+    double measure() throws Exception;
+  }
+
+  Rounds variant(String name, Variant variant) {
+    variants.put(name, variant);
+    return this;
+  }
+
+  Result run(int rounds) throws Exception {
+    List<String> order = new ArrayList<>(variants.keySet());
+    Map<String, List<Double>> samples = new LinkedHashMap<>();
+    order.forEach(name -> samples.put(name, new ArrayList<>()));
+    for (int round = 0; round < rounds; round++) {
+      for (Map.Entry<String, Variant> variant : ordered(order)) {
+        double sample = variant.getValue().measure();
+        samples.getOrDefault(variant.getKey(), List.of()).add(sample);
+        System.err.printf("round %d of %d: %s %.1f%n", round + 1, rounds, variant.getKey(), sample);
+      }
+      Collections.rotate(order, -1);
+    }
+    return new Result(samples);
+  }
+
+  private List<Map.Entry<String, Variant>> ordered(List<String> order) {
+    return variants.entrySet().stream()
+        .sorted((a, b) -> order.indexOf(a.getKey()) - order.indexOf(b.getKey()))
+        .toList();
+  }
+
+  /** The samples of each variant, one per round. Immutable as far as anyone here changes it. */
+  record Result(Map<String, List<Double>> samples) {
+
+    Set<String> variants() {
+      return samples.keySet();
+    }
+
+    List<Double> of(String variant) {
+      List<Double> found = samples.get(variant);
+      if (found == null) {
+        throw new IllegalArgumentException("no variant " + variant);
+      }
+      return found;
+    }
+
+    double median(String variant) {
+      return median(of(variant));
+    }
+
+    /** The median of the ratios within each round: rounds are close in time, medians may not be. */
+    double ratio(String variant, String yardstick) {
+      List<Double> left = of(variant);
+      List<Double> right = of(yardstick);
+      List<Double> ratios = new ArrayList<>();
+      for (int i = 0; i < left.size(); i++) {
+        ratios.add(left.get(i) / right.get(i));
+      }
+      return median(ratios);
+    }
+
+    static double median(List<Double> values) {
+      List<Double> sorted = values.stream().sorted().toList();
+      int middle = sorted.size() / 2;
+      return sorted.size() % 2 == 1
+          ? sorted.get(middle)
+          : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
+    }
+  }
+}
