@@ -5,7 +5,15 @@ import java.util.stream.Collectors;
 
 /** The benchmark's main: picks scenarios by name and prints what they found. */
 public final class Bench {
-  private static final List<Scenario> SCENARIOS = List.of(new EnqueueScenario());
+  private static final List<Scenario> SCENARIOS =
+      List.of(
+          new EnqueueScenario(),
+          new DrainScenario(),
+          new OrderedScenario(),
+          new LatencyScenario(),
+          new HeldSnapshotScenario(),
+          new GrowthScenario(),
+          new BlockedScenario());
 
   private Bench() {}
 

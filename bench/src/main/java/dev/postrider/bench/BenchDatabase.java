@@ -23,6 +23,11 @@ final class BenchDatabase {
     return database;
   }
 
+  /** One that is migrated already. */
+  static BenchDatabase at(String jdbcUrl) {
+    return new BenchDatabase(jdbcUrl);
+  }
+
   static DataSource dataSource(String url) {
     PGSimpleDataSource dataSource = new PGSimpleDataSource();
     dataSource.setUrl(url);

@@ -38,6 +38,11 @@ record Options(
     return Duration.ofMillis(Math.round(seconds * 1000));
   }
 
+  /** A drain loads its backlog anew each time: fewer rounds than for short ones. */
+  int drainRounds() {
+    return Math.max(1, rounds / 2);
+  }
+
   static Options parse(List<String> arguments) {
     List<String> scenarios = new ArrayList<>();
     boolean help = false;

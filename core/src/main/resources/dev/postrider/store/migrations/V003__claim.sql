@@ -103,6 +103,8 @@ declare
   v_lanes      smallint[] := '{}';
   v_attempts   smallint[] := '{}';
   v_deliveries smallint[] := '{}';
+  v_first      uuid;
+  v_last       uuid;
 begin
   if p_after is null then
     if p_reap and exists (select from postrider.lease l where l.until < now()) then
@@ -195,8 +197,10 @@ begin
   insert into postrider.lease (token, worker, claimed_at, until, open, ids)
   values (v_token, p_worker, now(), now() + p_lease_ms * interval '1 ms', cardinality(v_ids), v_ids);
   -- One probe per message, in the order of the claim, which is a key's order: a plain join may be turned
-  -- round, and then scans the log from the first id to the last and returns by id. Bounds as well as
-  -- ids: they let the server leave out the other partitions before it opens them.
+  -- round, and then scans the log from the first id to the last and returns by id. The bounds are
+  -- parameters, so that the server leaves out the other partitions before it opens them.
+  select (array_agg(u order by u))[1], (array_agg(u order by u desc))[1] into v_first, v_last
+    from unnest(v_ids) u;
   return query
     select m.id, v_token, t.lane, t.attempts, t.delivery, m.key_id, m.sequence, m.route, m.created_at,
            m.tenant, m.aggregate_type, m.aggregate_id, m.event_type, m.ordering_key, m.dedupe_key,
@@ -204,10 +208,7 @@ begin
       from unnest(v_ids, v_lanes, v_attempts, v_deliveries) as t(id, lane, attempts, delivery)
      cross join lateral (
        select * from postrider.message m
-        where m.id = t.id
-          and m.id >= (select u from unnest(v_ids) u order by u limit 1)
-          and m.id <= (select u from unnest(v_ids) u order by u desc limit 1)
-        limit 1) m;
+        where m.id = t.id and m.id between v_first and v_last limit 1) m;
 end $$;
 
 -- A claim met a full window of rows most of which cannot go, because their key's head is parked, blocked,

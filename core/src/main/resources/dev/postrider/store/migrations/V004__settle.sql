@@ -270,6 +270,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_n int;
 begin
+  perform from postrider.lease l where l.worker = p_worker order by l.token for update;
   update postrider.lease l set until = '-infinity'
    where l.worker = p_worker and not l.token = any (p_known);
   get diagnostics v_n = row_count;

@@ -1,0 +1,40 @@
+package dev.postrider.bench;
+
+import dev.postrider.store.Schema;
+
+/** Whether a claim's cost grows with the backlog. */
+final class GrowthScenario implements Scenario {
+  private static final int SMALL = 100_000;
+  private static final int LARGE = 2_000_000;
+
+  @Override
+  public String name() {
+    return "growth";
+  }
+
+  @Override
+  public String summary() {
+    return "drain rate with 100,000 and with 2,000,000 waiting";
+  }
+
+  @Override
+  public void run(BenchDatabase database, Options options, Report report) throws Exception {
+    Rounds warmUp = new Rounds();
+    warmUp.variant("warm-up", () -> drain(database, SMALL, options));
+    warmUp.run(2);
+    Rounds rounds = new Rounds();
+    rounds.variant("100k", () -> drain(database, SMALL, options));
+    rounds.variant("2m", () -> drain(database, LARGE, options));
+    Rounds.Result result = rounds.run(Math.min(options.drainRounds(), 3));
+    report.rates("messages/s", result);
+    report.ratio("growth_2m_vs_100k", result.ratio("2m", "100k"));
+  }
+
+  private static double drain(BenchDatabase database, int messages, Options options)
+      throws Exception {
+    database.execute("truncate postrider.queue, postrider.message, postrider.attempt");
+    new Backlog(database, Schema.DEFAULT).load("orders", messages, null);
+    database.settle();
+    return Drain.relay(database, Schema.DEFAULT, "orders", messages, options.workers());
+  }
+}
