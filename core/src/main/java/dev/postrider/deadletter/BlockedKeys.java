@@ -22,12 +22,13 @@ public final class BlockedKeys {
              extract(epoch from now() - d.died_at)::bigint as seconds,
              (select count(*) from (select from postrider.queue q
                 where q.key_id = d.key_id and q.sequence > d.sequence limit ?) few) as followers
-        from postrider.dead_letter d
+        from (select * from postrider.dead_letter d
+               where d.resolved_at is null and d.blocking
+                 and (d.died_at, d.message_id) > (coalesce(?::timestamptz, '-infinity'), ?)
+               order by d.died_at, d.message_id limit ?) d
         join postrider.message m on m.id = d.message_id
         join postrider.route r on r.id = d.route
-       where d.resolved_at is null and d.blocking
-         and (d.died_at, d.message_id) > (coalesce(?::timestamptz, '-infinity'), ?)
-       order by d.died_at, d.message_id limit ?
+       order by d.died_at, d.message_id
       """;
   private static final String HEAD =
       """

@@ -3,6 +3,10 @@ package dev.postrider.archive;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.postrider.replay.Pacer;
+import dev.postrider.replay.Replay;
+import dev.postrider.replay.ReplayFilter;
+import dev.postrider.replay.ReplayJob;
 import dev.postrider.store.Schema;
 import dev.postrider.testing.Courier;
 import dev.postrider.testing.TestDatabase;
@@ -17,9 +21,11 @@ import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -112,6 +118,42 @@ class ArchiveTest {
     ArchiveReport report = archive().run("ann", onceInTheMiddle(() -> old.enqueue(replayed)));
     assertThat(report.archived()).isEqualTo(2);
     assertThat(logged()).containsExactly(replayed);
+  }
+
+  @Test
+  @Tag("HE-11")
+  @Tag("HE-10")
+  void aReplayWaitsForARemovalAndFindsTheMessageGone() throws Exception {
+    UUID id = old.delivered();
+    database.execute(
+        "select postrider.archive_record('ann', 'f', 'message_default', '%1$s', '%1$s', 1, 1, '')"
+            .formatted(id));
+    try (Connection removal = database.transaction()) {
+      removal
+          .createStatement()
+          .execute("select postrider.archive_remove('f', array['" + id + "'::uuid])");
+      CompletableFuture<ReplayJob> replay = CompletableFuture.supplyAsync(() -> replay(id));
+      Awaitility.await()
+          .until(
+              () ->
+                  database.count(
+                          "select count(*) from pg_stat_activity where wait_event = 'advisory'"
+                              + " and datname = current_database()")
+                      > 0);
+      removal.commit();
+      assertThat(replay.get().requeued()).isZero();
+    }
+    assertThat(database.count("select count(*) from postrider.queue")).isZero();
+  }
+
+  private ReplayJob replay(UUID id) {
+    try {
+      Replay replay = new Replay(database.dataSource(), Schema.DEFAULT);
+      ReplayJob job = replay.start("bob", ReplayFilter.ids(List.of(id)));
+      return replay.run("bob", job.id(), Pacer.unlimited(), step -> true);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   @Test

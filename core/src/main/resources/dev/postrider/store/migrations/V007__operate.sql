@@ -82,21 +82,25 @@ return (p_routes is null or route = any (p_routes))
 
 -- Those of the given messages that are neither pending, processing, blocked nor dead and unresolved. A set
 -- at a time: a function called for each row would cost more than its two probes. Bounds as well as ids,
--- here and below: they let the server leave out the other partitions before it opens them.
+-- here and below: they let the server leave out the other partitions before it opens them. And `limit 1`
+-- in place of `exists`: it leaves the planner, whose statistics of the queue are always wrong, no choice
+-- but a probe for each message.
 create function postrider.settled(p_ids uuid[]) returns setof uuid
 language sql stable
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
 as $$
   select m.id from postrider.message m
+    left join lateral (
+      select true as queued from postrider.queue q
+       where q.route = m.route and q.id = m.id
+         and q.lane in (postrider.lane_of(m.key_id), -1 - postrider.lane_of(m.key_id)) limit 1) q on true
+    left join lateral (
+      select true as dead from postrider.dead_letter d
+       where d.message_id = m.id and d.resolved_at is null limit 1) d on true
    where m.id = any (p_ids)
      and m.id >= (select u from unnest(p_ids) u order by u limit 1)
      and m.id <= (select u from unnest(p_ids) u order by u desc limit 1)
-     and not exists (
-       select from postrider.queue q
-        where q.route = m.route and q.id = m.id
-          and q.lane in (postrider.lane_of(m.key_id), -1 - postrider.lane_of(m.key_id)))
-     and not exists (
-       select from postrider.dead_letter d where d.message_id = m.id and d.resolved_at is null)
+     and q.queued is null and d.dead is null
 $$;
 
 -- `any`: those that can be requeued at all, for when they are named one by one.
@@ -114,7 +118,7 @@ create function postrider.dead_scan(
   p_filter jsonb, p_newest_first boolean, p_until timestamptz, p_limit int,
   inout p_at timestamptz, inout p_id uuid, out hits uuid[], out done boolean)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $$
 declare
   v_order text := case when p_newest_first then 'desc' else 'asc' end;
 begin
@@ -179,40 +183,37 @@ create function postrider.requeue_dead(
   p_at timestamptz default null, p_id uuid default null,
   out requeued int, out audit bigint, out at timestamptz, out id uuid, out done boolean)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $$
 declare
   v_pick record;
+  v_dead record;
 begin
   perform pg_advisory_xact_lock_shared(hashtext('postrider.retention'));
   -- Only what had died when the act began: what dies again of it meanwhile is not requeued for ever.
   select * into v_pick from postrider.dead_pick(p_filter, p_ids, p_limit,
     coalesce((select a.at from postrider.audit a where a.id = p_audit), now()), p_at, p_id);
-  with unparked as (
+  requeued := 0;
+  for v_dead in
+    select m.id, m.key_id, m.sequence, m.route, octet_length(m.payload) as size, d.delivery, d.blocking
+      from postrider.dead_letter d join postrider.message m on m.id = d.message_id
+     where d.message_id = any (v_pick.picked) and (d.resolved_at is null or d.resolution = 'discarded')
+  loop
     update postrider.queue q
        set blocked = false, lane = -1 - q.lane, due_at = null, attempts = 0, delivery = q.delivery + 1
-      from postrider.message m
-     where m.id = any (v_pick.picked) and q.route = m.route and q.lane = -1 - postrider.lane_of(m.key_id)
-       and q.id = m.id and q.blocked
-    returning q.id),
-  opened as (
-    insert into postrider.queue as n (id, key_id, sequence, route, size, lane, delivery)
-    select m.id, m.key_id, m.sequence, m.route, octet_length(m.payload), postrider.lane_of(m.key_id),
-           d.delivery + 1
-      from postrider.dead_letter d join postrider.message m on m.id = d.message_id
-     where d.message_id = any (v_pick.picked)
-       and (d.resolved_at is null or d.resolution = 'discarded')
-       and not exists (
-         select from postrider.queue q
-          where q.route = m.route and q.lane = -1 - postrider.lane_of(m.key_id) and q.id = m.id)
-    on conflict do nothing
-    returning n.id),
-  resolved as (
+     where v_dead.blocking and q.blocked
+       and q.route = v_dead.route and q.lane = -1 - postrider.lane_of(v_dead.key_id) and q.id = v_dead.id;
+    if not found then
+      insert into postrider.queue (id, key_id, sequence, route, size, lane, delivery)
+      values (v_dead.id, v_dead.key_id, v_dead.sequence, v_dead.route, v_dead.size,
+        postrider.lane_of(v_dead.key_id), v_dead.delivery + 1)
+      on conflict do nothing;
+      continue when not found;
+    end if;
     update postrider.dead_letter d
        set resolved_at = now(), resolution = 'requeued', resolved_by = p_actor, reason = null
-      from (select u.id from unparked u union all select o.id from opened o) r
-     where d.message_id = r.id and (d.resolved_at is null or d.resolution = 'discarded')
-    returning d.message_id)
-  select count(*) into requeued from resolved r;
+     where d.message_id = v_dead.id and d.delivery = v_dead.delivery;
+    requeued := requeued + 1;
+  end loop;
   audit := postrider.record_act(p_audit, p_actor, 'dead.requeue',
     jsonb_strip_nulls(jsonb_build_object('filter', p_filter, 'ids', p_ids)), requeued);
   at := v_pick.p_at;
@@ -229,10 +230,11 @@ create function postrider.discard_dead(
   p_at timestamptz default null, p_id uuid default null,
   out discarded int, out audit bigint, out at timestamptz, out id uuid, out done boolean)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $$
 declare
   v_pick record;
-  v_keys bigint[];
+  v_dead record;
+  v_keys bigint[] := '{}';
 begin
   if coalesce(btrim(p_reason), '') = '' then
     perform postrider.refuse_act('reason is missing; a dead letter is discarded only with a reason');
@@ -241,18 +243,23 @@ begin
   end if;
   select * into v_pick from postrider.dead_pick(p_filter, p_ids, p_limit,
     coalesce((select a.at from postrider.audit a where a.id = p_audit), now()), p_at, p_id);
-  update postrider.dead_letter d
-     set resolved_at = now(), resolution = 'discarded', resolved_by = p_actor, reason = p_reason
-   where d.message_id = any (v_pick.picked) and d.resolved_at is null;
-  get diagnostics discarded = row_count;
-  with gone as (
-    delete from postrider.queue q using postrider.message m
-     where m.id = any (v_pick.picked) and q.route = m.route and q.lane = -1 - postrider.lane_of(m.key_id)
-       and q.id = m.id and q.blocked
-    returning q.key_id)
-  select array_agg(distinct g.key_id) into v_keys from gone g;
-  if v_keys is not null then
-    perform postrider.pull_followers(v_keys);
+  discarded := 0;
+  for v_dead in
+    update postrider.dead_letter d
+       set resolved_at = now(), resolution = 'discarded', resolved_by = p_actor, reason = p_reason
+     where d.message_id = any (v_pick.picked) and d.resolved_at is null
+    returning d.message_id, d.route, d.key_id, d.blocking
+  loop
+    discarded := discarded + 1;
+    delete from postrider.queue q
+     where v_dead.blocking and q.blocked and q.route = v_dead.route
+       and q.lane = -1 - postrider.lane_of(v_dead.key_id) and q.id = v_dead.message_id;
+    if found then
+      v_keys := v_keys || v_dead.key_id;
+    end if;
+  end loop;
+  if cardinality(v_keys) > 0 then
+    perform postrider.pull_followers(array(select k from unnest(v_keys) k order by k));
     perform postrider.ring();
   end if;
   audit := postrider.record_act(p_audit, p_actor, 'dead.discard', jsonb_strip_nulls(

@@ -67,9 +67,14 @@ end $$;
 create function postrider.replay_ahead(
   p_filter jsonb, p_ids uuid[], p_page uuid[], p_position uuid, p_to uuid, p_done uuid[])
 returns uuid[]
-language sql stable
+language plpgsql stable
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
-as $$
+set enable_material = off as $$
+declare
+  v_low   uuid := postrider.id_floor(postrider.id_time(p_position) - interval '2 days');
+  v_high  uuid := postrider.id_floor(postrider.id_time(p_position) + interval '2 days');
+  v_ahead uuid[];
+begin
   with recursive page as materialized (
     select m.id, m.key_id, m.sequence,
            lag(m.sequence) over (partition by m.key_id order by m.sequence) as previous
@@ -82,17 +87,23 @@ as $$
      where p.previous is distinct from p.sequence - 1
     union all
     select m.id, m.key_id, m.sequence, case when m.id > p_position then 8 else b.patience - 1 end
-      from back b join postrider.message m on m.key_id = b.key_id and m.sequence = b.sequence - 1
-       and m.id >= postrider.id_floor(postrider.id_time(p_position) - interval '2 days')
-       and m.id < postrider.id_floor(postrider.id_time(p_position) + interval '2 days')
+      from back b cross join lateral (
+        select m.id, m.key_id, m.sequence from postrider.message m
+         where m.key_id = b.key_id and m.sequence = b.sequence - 1 and m.id >= v_low and m.id < v_high
+         limit 1) m
      where b.patience > 0)
-  select array(
-    select distinct b.id from back b join postrider.message m on m.id = b.id
-     where b.id > p_position and b.id < p_to and not b.id = any (p_done)
-       and (p_ids is null or b.id = any (p_ids))
+  select array_agg(distinct b.id) into v_ahead from back b
+   where b.id > p_position and b.id < p_to and not b.id = any (p_done)
+     and (p_ids is null or b.id = any (p_ids));
+  if v_ahead is null then
+    return '{}';
+  end if;
+  return array(
+    select m.id from postrider.message m
+     where m.id = any (v_ahead) and m.id >= v_low and m.id < v_high
        and postrider.matches(p_filter, postrider.routes_of(p_filter), postrider.key_of(p_filter), m.route,
-             m.key_id, m.tenant, m.aggregate_type, m.aggregate_id, m.event_type))
-$$;
+             m.key_id, m.tenant, m.aggregate_type, m.aggregate_id, m.event_type));
+end $$;
 
 -- Those of the given messages that are delivered: settled and not discarded.
 create function postrider.delivered(p_ids uuid[]) returns setof uuid
@@ -100,8 +111,10 @@ language sql stable
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
 as $$
   select s.id from postrider.settled(p_ids) s(id)
-   where not exists (select from postrider.dead_letter d
-                      where d.message_id = s.id and d.resolution = 'discarded')
+    left join lateral (
+      select true as discarded from postrider.dead_letter d
+       where d.message_id = s.id and d.resolution = 'discarded' limit 1) d on true
+   where d.discarded is null
 $$;
 
 -- The same with what a new delivery needs. Attempts are found for all at once: probes for each message

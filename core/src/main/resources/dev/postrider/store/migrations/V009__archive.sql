@@ -235,9 +235,9 @@ begin
   end if;
   execute format($q$
     select exists (
-      select from postrider.message m
-       where m.id < postrider.id_floor($1 + interval '10 minutes')
-         and exists (select from postrider.%I a where a.message_id = m.id)) $q$, p_partition)
+      select from postrider.message m cross join lateral (
+        select from postrider.%I a where a.message_id = m.id limit 1) a
+       where m.id < postrider.id_floor($1 + interval '10 minutes')) $q$, p_partition)
     into v_needed using v_upper;
   if v_needed then
     return false;
@@ -268,8 +268,9 @@ begin
     gone as (
       delete from postrider.%1$I t
        where t.ctid = any (array(
-         select s.tid from seen s
-          where not exists (select from postrider.message m where m.id = s.message_id)))
+         select s.tid from seen s left join lateral (
+           select true as here from postrider.message m where m.id = s.message_id limit 1) m on true
+          where m.here is null))
       returning 1)
     select (select count(*) from gone), (select count(*) from seen),
            (select s.message_id from seen s order by s.message_id desc limit 1) $q$,
