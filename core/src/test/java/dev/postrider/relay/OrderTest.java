@@ -75,7 +75,7 @@ class OrderTest {
   void isTheOrderOfSequencesAlsoWhereIdsSayOtherwise() {
     long now = System.currentTimeMillis();
     for (int i = 0; i < 40; i++) {
-      UUID id = new UUID((now - 1000 * i) << 16 | 0x7000, 0x8000000000000000L + i);
+      UUID id = new UUID((now - 1000L * i) << 16 | 0x7000, 0x8000000000000000L + i);
       post.send(
           List.of(NewMessage.to("shop", "orders").key("k" + i % 2).json("{}").id(id).build()));
     }
