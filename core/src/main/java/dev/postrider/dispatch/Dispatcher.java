@@ -45,10 +45,7 @@ public final class Dispatcher implements AutoCloseable {
   private final Deque<Parcel> waiting = new ArrayDeque<>();
   private final Set<Parcel> sent = new LinkedHashSet<>();
   private final CircuitBreaker breaker;
-  private int inFlight;
-  private long bytesInFlight;
-  private int reserved;
-  private long reservedBytes;
+  private final Capacity capacity;
   private boolean delivering;
   private boolean draining;
   private boolean closed;
@@ -62,6 +59,7 @@ public final class Dispatcher implements AutoCloseable {
     this.concurrency = Math.min(options.concurrency(), destination.concurrency());
     this.breaker =
         new CircuitBreaker(options.breaker(), state -> listener.breaker(name, state.label()));
+    this.capacity = new Capacity(options);
     this.thread = new Thread(this::pump, "postrider-dispatch-" + name);
     thread.setDaemon(true);
   }
@@ -85,43 +83,18 @@ public final class Dispatcher implements AutoCloseable {
   public @Nullable Room reserve(int batchSize, int claims) {
     lock.lock();
     try {
-      int messages = options.maxInFlight() - inFlight - reserved;
-      long bytes = options.maxBytesInFlight() - bytesInFlight - reservedBytes;
-      Room room =
-          switch (breaker.state(System.nanoTime())) {
-            case OPEN -> null;
-            case HALF_OPEN ->
-                inFlight + reserved > 0 ? null : new Room(1, Math.max(bytes, 1), true);
-            case CLOSED ->
-                messages < Math.min(batchSize, options.maxInFlight()) / 4.0
-                        || bytes < options.maxBytesInFlight() / 4.0
-                        || draining
-                    ? null
-                    : new Room(
-                        Math.min(
-                            Math.min(messages, batchSize), share(options.maxInFlight(), claims)),
-                        Math.min(bytes, Math.max(options.maxBytesInFlight() / claims, 1)),
-                        false);
-          };
-      if (room != null) {
-        reserved += room.messages();
-        reservedBytes += room.bytes();
-      }
-      return room;
+      return draining
+          ? null
+          : capacity.reserve(breaker.state(System.nanoTime()), batchSize, claims);
     } finally {
       lock.unlock();
     }
   }
 
-  private static int share(int whole, int claims) {
-    return Math.max(whole / claims, 1);
-  }
-
   public void unreserve(Room room) {
     lock.lock();
     try {
-      reserved -= room.messages();
-      reservedBytes -= room.bytes();
+      capacity.unreserve(room);
     } finally {
       lock.unlock();
     }
@@ -141,8 +114,7 @@ public final class Dispatcher implements AutoCloseable {
     lock.lock();
     try {
       for (Claimed claimed : batch) {
-        inFlight++;
-        bytesInFlight += claimed.message().payload().length;
+        capacity.took(claimed);
         Run run = claimed.ordered() ? runs.get(claimed.keyId()) : null;
         if (run != null) {
           run.behind.add(new Parcel(claimed, lease, sink, check, run));
@@ -154,14 +126,26 @@ public final class Dispatcher implements AutoCloseable {
         }
         waiting.add(new Parcel(claimed, lease, sink, check, run));
       }
-      if (draining) {
-        releaseWaiting(calls);
-      }
+      holdBack(calls);
       changed.signal();
     } finally {
       lock.unlock();
     }
     calls.forEach(Runnable::run);
+  }
+
+  /** What was claimed before the breaker opened, or before draining began, must not go now. */
+  private void holdBack(List<Runnable> calls) {
+    CircuitBreaker.State state = breaker.state(System.nanoTime());
+    if (draining || state == CircuitBreaker.State.OPEN) {
+      releaseWaiting(calls);
+    } else if (state == CircuitBreaker.State.HALF_OPEN) {
+      Parcel probe = sent.isEmpty() ? waiting.poll() : null;
+      releaseWaiting(calls);
+      if (probe != null) {
+        waiting.add(probe);
+      }
+    }
   }
 
   /** Looks at a message before it is sent; what it refuses never is. */
@@ -174,8 +158,7 @@ public final class Dispatcher implements AutoCloseable {
   public void settled(int messages, long bytes) {
     lock.lock();
     try {
-      inFlight -= messages;
-      bytesInFlight -= bytes;
+      capacity.settled(messages, bytes);
     } finally {
       lock.unlock();
     }
@@ -253,7 +236,7 @@ public final class Dispatcher implements AutoCloseable {
   public int inFlight() {
     lock.lock();
     try {
-      return inFlight;
+      return capacity.inFlight();
     } finally {
       lock.unlock();
     }
@@ -458,8 +441,7 @@ public final class Dispatcher implements AutoCloseable {
         case TIMED_OUT -> {
           // Late: settled under its old lease it is refused, and so recorded as a conflict.
           parcel.stage = Parcel.Stage.ANSWERED;
-          inFlight++;
-          bytesInFlight += parcel.claimed.message().payload().length;
+          capacity.took(parcel.claimed);
           Answered late = new Answered(parcel.claimed, given, parcel.latencyMs(now), true);
           calls.add(() -> parcel.sink.accept(late));
         }

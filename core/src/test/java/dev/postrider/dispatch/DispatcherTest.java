@@ -157,6 +157,22 @@ class DispatcherTest {
   }
 
   @Test
+  @Tag("EN-10")
+  void whatWasClaimedBeforeTheBreakerOpenedIsGivenBackUnsent() {
+    Dispatcher dispatcher = start(false, 100);
+    for (int i = 0; i < DestinationOptions.DEFAULT.breaker().failures(); i++) {
+      submit(dispatcher, run("k" + i, 1));
+      int batch = i;
+      await().until(() -> batches.size() == batch + 1);
+      answer(batch, 0, Outcome.unavailable("away", "away"));
+    }
+    assertThat(dispatcher.breakerState()).isEqualTo("open");
+    heard.clear();
+    submit(dispatcher, run("late", 3));
+    assertThat(heard).hasSize(3).allMatch(answered -> answered.outcome() == null);
+  }
+
+  @Test
   @Tag("EN-11")
   void afterDrainingNothingMoreIsSent() {
     Dispatcher dispatcher = start(false, 1);

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
 class WakingTest {
-  private static final Duration NEVER = Duration.ofSeconds(60);
+  private static final Duration NEVER = Duration.ofMinutes(1);
 
   @AutoClose private final Post post = new Post();
 

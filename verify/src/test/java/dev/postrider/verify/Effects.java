@@ -6,6 +6,8 @@ import dev.postrider.message.Outcome;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import javax.sql.DataSource;
 
 /**
@@ -20,7 +22,7 @@ final class Effects implements MessageHandler {
 
   private final DataSource dataSource;
   private final String relay;
-  private final ThreadLocal<Connection> connections = new ThreadLocal<>();
+  private final Queue<Connection> idle = new ConcurrentLinkedQueue<>();
 
   Effects(DataSource dataSource, String relay) {
     this.dataSource = dataSource;
@@ -29,16 +31,13 @@ final class Effects implements MessageHandler {
 
   @Override
   public Outcome handle(Message message) throws SQLException {
-    Connection connection = connections.get();
-    if (connection == null) {
-      connection = dataSource.getConnection();
-      connections.set(connection);
-    }
+    Connection spare = idle.poll();
+    Connection connection = spare == null ? dataSource.getConnection() : spare;
     try {
       note(connection, message);
+      idle.add(connection);
       return Outcome.delivered();
     } catch (SQLException e) {
-      connections.remove();
       connection.abort(Runnable::run);
       return Outcome.unavailable("database", String.valueOf(e.getMessage()));
     }

@@ -17,7 +17,7 @@ final class Ledger {
 
   void untilEmpty() {
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(1))
         .pollInterval(Duration.ofMillis(50))
         .until(() -> database.count("select count(*) from postrider.queue") == 0);
   }
@@ -28,7 +28,7 @@ final class Ledger {
 
   void untilEffects(long count) {
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(1))
         .pollInterval(Duration.ofMillis(20))
         .until(() -> effects() >= count);
   }

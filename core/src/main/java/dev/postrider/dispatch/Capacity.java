@@ -1,0 +1,67 @@
+package dev.postrider.dispatch;
+
+import dev.postrider.dispatch.Dispatcher.Room;
+import dev.postrider.message.Claimed;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How much is claimed for a destination and not yet settled, and what claims that are running may
+ * still add. Guarded by the dispatcher's lock.
+ */
+final class Capacity {
+  private final DestinationOptions options;
+  private int inFlight;
+  private long bytesInFlight;
+  private int reserved;
+  private long bytesReserved;
+
+  Capacity(DestinationOptions options) {
+    this.options = options;
+  }
+
+  int inFlight() {
+    return inFlight;
+  }
+
+  void took(Claimed claimed) {
+    inFlight++;
+    bytesInFlight += claimed.message().payload().length;
+  }
+
+  void settled(int messages, long bytes) {
+    inFlight -= messages;
+    bytesInFlight -= bytes;
+  }
+
+  @Nullable Room reserve(CircuitBreaker.State breaker, int batchSize, int claims) {
+    Room room =
+        switch (breaker) {
+          case OPEN -> null;
+          case HALF_OPEN -> inFlight + reserved > 0 ? null : new Room(1, 1, true);
+          case CLOSED -> share(batchSize, claims);
+        };
+    if (room != null) {
+      reserved += room.messages();
+      bytesReserved += room.bytes();
+    }
+    return room;
+  }
+
+  void unreserve(Room room) {
+    reserved -= room.messages();
+    bytesReserved -= room.bytes();
+  }
+
+  /** One of so many claims' share of what is left; null if that is less than a quarter of all. */
+  private @Nullable Room share(int batchSize, int claims) {
+    int messages = options.maxInFlight() - inFlight - reserved;
+    long bytes = options.maxBytesInFlight() - bytesInFlight - bytesReserved;
+    if (messages < Math.min(batchSize, options.maxInFlight()) / 4.0
+        || bytes < options.maxBytesInFlight() / 4.0) {
+      return null;
+    }
+    int most = Math.min(batchSize, Math.max(options.maxInFlight() / claims, 1));
+    long mostBytes = Math.max(options.maxBytesInFlight() / claims, 1);
+    return new Room(Math.min(messages, most), Math.min(bytes, mostBytes), false);
+  }
+}
