@@ -38,11 +38,12 @@ class RolesTest {
           "dead_pick",
           "dead_wanted",
           "dedupe_vanished",
+          "delivered",
           "intern_route",
           "is_json",
-          "is_plain",
           "key_of",
           "matches",
+          "misfit",
           "new_id",
           "park_followers",
           "partition_bound",
@@ -120,7 +121,7 @@ class RolesTest {
           operator | select postrider.claim(1, 1, 1, 1, '{1}')
           operator | drop table postrider.message_default
           reader   | insert into postrider.inbox (consumer, message_id) values ('c', gen_random_uuid())
-          reader   | update postrider.engine set doorbell_armed = true
+          reader   | select setval('postrider.doorbell', 1)
           reader   | delete from postrider.dead_letter
           reader   | select postrider.enqueue('a', 'b', '{}')
           reader   | select postrider.claim(1, 1, 1, 1, '{1}')
