@@ -98,7 +98,7 @@ class LeaseStoreTest {
   @Tag("LP-1")
   void aClaimKeepsToItsBytes() {
     List<UUID> sent = post.send(3, "orders", null);
-    LeaseStore small = post.worker("small", LeaseOptions.DEFAULT.withMaxBytes(15));
+    LeaseStore small = post.worker("small", LeaseOptions.DEFAULT.withMaxBytes(20));
     assertThat(ids(small.claim(NAMESPACE, 10, MINUTE))).isEqualTo(sent.subList(0, 2));
   }
 
