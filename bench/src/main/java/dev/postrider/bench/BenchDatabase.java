@@ -1,6 +1,7 @@
 package dev.postrider.bench;
 
 import dev.postrider.store.Migrations;
+import dev.postrider.store.Partitions;
 import dev.postrider.store.Schema;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -19,8 +20,16 @@ final class BenchDatabase {
 
   static BenchDatabase migrated(String jdbcUrl) throws SQLException {
     BenchDatabase database = new BenchDatabase(jdbcUrl);
-    new Migrations(Schema.DEFAULT).apply(database.dataSource());
+    database.migrate(Schema.DEFAULT);
     return database;
+  }
+
+  /** Tables and, as any relay would make them, partitions for today and tomorrow. */
+  void migrate(Schema schema) throws SQLException {
+    new Migrations(schema).apply(dataSource());
+    try (Connection connection = dataSource().getConnection()) {
+      new Partitions(schema).ensure(connection, 7);
+    }
   }
 
   /** One that is migrated already. */

@@ -1,6 +1,5 @@
 package dev.postrider.bench;
 
-import dev.postrider.store.Migrations;
 import dev.postrider.store.Schema;
 
 /**
@@ -33,7 +32,7 @@ final class BlockedScenario implements Scenario {
 
   @Override
   public void run(BenchDatabase database, Options options, Report report) throws Exception {
-    new Migrations(CROWDED).apply(database.dataSource());
+    database.migrate(CROWDED);
     Backlog crowd = new Backlog(database, CROWDED);
     crowd.load("paused", PAUSED, null);
     crowd.load("stuck", BEHIND_BLOCKED, "'blocked'");
