@@ -33,6 +33,7 @@ final class Session implements AutoCloseable {
   private final Work onConnect;
   private @Nullable Connection connection;
   private int networkTimeout;
+  private int isolation;
   private long retryMs = RETRY_MIN_MS;
 
   Session(
@@ -72,6 +73,9 @@ final class Session implements AutoCloseable {
     try {
       fresh.setAutoCommit(true);
       networkTimeout = fresh.getNetworkTimeout();
+      isolation = fresh.getTransactionIsolation();
+      // A claim relies on seeing what was committed before it got its lane, whatever the default.
+      fresh.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
       long ms = statementTimeout.toMillis();
       // The server gives up first; the socket's limit is for a server that is gone.
       fresh.setNetworkTimeout(Runnable::run, (int) (ms + 5_000));
@@ -120,6 +124,7 @@ final class Session implements AutoCloseable {
         open.setAutoCommit(true);
       }
       statement.execute("reset statement_timeout; reset idle_in_transaction_session_timeout");
+      open.setTransactionIsolation(isolation);
       open.setNetworkTimeout(Runnable::run, networkTimeout);
     } catch (SQLException e) {
       discard(open);

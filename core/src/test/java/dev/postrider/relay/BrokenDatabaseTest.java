@@ -72,7 +72,7 @@ class BrokenDatabaseTest {
               }
             }));
     everythingArrives(sent);
-    assertThat(commits.get()).isGreaterThan(5);
+    assertThat(commits.get()).as("at least one was lost").isGreaterThanOrEqualTo(3);
   }
 
   @Test
@@ -88,6 +88,19 @@ class BrokenDatabaseTest {
               return post.database.dataSource().getConnection();
             }));
     everythingArrives(sent);
+  }
+
+  @Test
+  void aStricterIsolationByDefaultDoesNotGetInTheWay() {
+    post.database.execute(
+        "do $$ begin execute format('alter database %I set default_transaction_isolation ="
+            + " serializable', current_database()); end $$");
+    List<UUID> sent = new ArrayList<>(post.send("orders", "k", 100));
+    sent.addAll(post.send("orders", null, 300));
+    start(post.database.dataSource());
+    start(post.database.dataSource());
+    everythingArrives(sent);
+    assertThat(post.heard.databaseFailures).isEmpty();
   }
 
   @Test
