@@ -46,11 +46,14 @@ final class Report {
     row("ratio", "measured", "goal", "");
   }
 
-  /** Takes over another report's table and figures. */
+  /** Takes over another report's ratios, and its figures under its name. */
   void include(Report other) {
-    table.addAll(other.table);
-    figures.putAll(other.figures);
-    ratios.putAll(other.ratios);
+    if (table.isEmpty()) {
+      row("ratio", "measured", "goal", "");
+    }
+    other.ratios.forEach(this::ratio);
+    other.figures.forEach(
+        (name, value) -> figure(other.scenario.replace('-', '_') + "_" + name, value));
   }
 
   void print(PrintStream out) {

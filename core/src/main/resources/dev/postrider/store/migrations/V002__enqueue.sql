@@ -190,7 +190,7 @@ returns postrider.enqueued
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
-  v_id    uuid := coalesce(id, postrider.new_id());
+  v_id    uuid;
   v_route int;
   v_key   bigint;
   v_seq   bigint;
@@ -198,6 +198,26 @@ declare
   v_due   timestamptz;
   v_look  boolean;
 begin
+  -- Most messages have none of the optional fields, and need a third fewer expressions: about a twentieth
+  -- of the rate at which transactions commit.
+  if num_nonnulls(key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type, headers,
+       content_type, not_before, enqueue.id, payload_bytes) = 0 then
+    select r.id, postrider.new_id() into v_route, v_id from postrider.route r
+     where r.namespace = enqueue.namespace and r.topic = enqueue.topic
+       and octet_length(payload) <= 4096 and postrider.is_json(payload);
+    if v_route is not null then
+      insert into postrider.message (id, created_at, route, payload)
+      values (v_id, now(), v_route, convert_to(payload, 'UTF8'));
+      insert into postrider.queue (id, route, size, lane)
+      values (v_id, v_route, octet_length(payload), 0);
+      if pg_sequence_last_value('postrider.doorbell') = 1 then
+        perform pg_notify('postrider', '');
+      end if;
+      return row(v_id, null, false)::postrider.enqueued;
+    end if;
+  end if;
+
+  v_id := coalesce(enqueue.id, postrider.new_id());
   select r.id into v_route from postrider.route r
    where r.namespace = enqueue.namespace and r.topic = enqueue.topic;
 

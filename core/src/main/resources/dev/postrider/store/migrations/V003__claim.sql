@@ -131,13 +131,14 @@ begin
         select f.tid, sum(f.size) over (order by f.id) as bytes, row_number() over (order by f.id) as place
           from free f),
       taken as (
+        -- All at once: a join on ctid sets a scan up for each row, which costs more than the update.
         update postrider.queue q set lease = v_token, attempts = least(q.attempts, 32766) + 1
-          from fitting f
-         where q.ctid = f.tid and (f.bytes <= v_bytes or f.place = 1 and v_left = p_limit)
+         where q.ctid = any (array(
+           select f.tid from fitting f where f.bytes <= v_bytes or f.place = 1 and v_left = p_limit))
         returning q.id, q.lane, q.attempts, q.delivery, q.size)
       select count(*) as n, sum(t.size) as bytes, array_agg(t.id) as ids, array_agg(t.lane) as lanes,
              array_agg(t.attempts) as attempts, array_agg(t.delivery) as deliveries
-        into v_taken from taken t;
+        into v_taken from (select * from taken order by id) t;
     else
       -- Only one claim at a time reads a lane, so nobody else can take what lies between head and tail.
       perform from postrider.lane l where l.id = v_range.lane for update skip locked;
@@ -168,14 +169,14 @@ begin
             from runs f where f.free window w as (order by f.first_id, f.sequence)),
         taken as (
           update postrider.queue q set lease = v_token, attempts = least(q.attempts, 32766) + 1
-            from fitting f
-           where q.ctid = f.tid and f.place <= v_left
-             and (f.bytes <= v_bytes or f.place = 1 and v_left = p_limit)
-          returning q.id, q.lane, q.attempts, q.delivery, q.size, f.place)
+           where q.ctid = any (array(
+             select f.tid from fitting f where f.place <= v_left
+                and (f.bytes <= v_bytes or f.place = 1 and v_left = p_limit)))
+          returning q.id, q.lane, q.attempts, q.delivery, q.size, q.key_id, q.sequence)
         select count(*) as n, sum(t.size) as bytes, array_agg(t.id) as ids, array_agg(t.lane) as lanes,
                array_agg(t.attempts) as attempts, array_agg(t.delivery) as deliveries,
                (select count(*) from seen) as seen
-          into v_taken from (select * from taken order by place) t;
+          into v_taken from (select * from taken order by key_id, sequence) t;
         exit when v_taken.seen < v_window or v_taken.n >= v_left;
         exit when postrider.park_followers(v_range.route, v_range.lane, 5 * v_window, p_routes) = 0
                or v_taken.n > 0;
@@ -199,8 +200,8 @@ begin
   -- One probe per message, in the order of the claim, which is a key's order: a plain join may be turned
   -- round, and then scans the log from the first id to the last and returns by id. The bounds are
   -- parameters, so that the server leaves out the other partitions before it opens them.
-  select (array_agg(u order by u))[1], (array_agg(u order by u desc))[1] into v_first, v_last
-    from unnest(v_ids) u;
+  v_first := (select u from unnest(v_ids) u order by u limit 1);
+  v_last := (select u from unnest(v_ids) u order by u desc limit 1);
   return query
     select m.id, v_token, t.lane, t.attempts, t.delivery, m.key_id, m.sequence, m.route, m.created_at,
            m.tenant, m.aggregate_type, m.aggregate_id, m.event_type, m.ordering_key, m.dedupe_key,
@@ -283,7 +284,8 @@ begin
        where q.key_id = v_key and q.due_at = 'infinity' and not q.blocked
        order by q.sequence limit 500 for update),
     pulled as (
-      update postrider.queue q set lane = -1 - q.lane, due_at = null from next n where q.ctid = n.tid
+      update postrider.queue q set lane = -1 - q.lane, due_at = null
+       where q.ctid = any (array(select n.tid from next n))
       returning q.sequence)
     select max(p.sequence) into v_last from pulled p;
     if exists (select from postrider.queue q
