@@ -128,6 +128,7 @@ final class Carrier implements Runnable {
   @Override
   public void run() {
     try {
+      session.tryRun(connection -> {}, wakeup); // connecting reads the routes
       while (!stopping || !held.isEmpty()) {
         loopedAtNanos = System.nanoTime();
         takeAnswers();

@@ -59,7 +59,7 @@ final class Maintenance implements Runnable {
     this.session = sessions.open(connection -> {});
     chores.add(new Chore(config.lease().dividedBy(6), this::renew));
     chores.add(new Chore(config.reapInterval(), this::reap));
-    chores.add(new Chore(REFRESH_EVERY, stages.routing()::refresh));
+    chores.add(new Chore(REFRESH_EVERY, connection -> refresh(connection, stages.routing())));
     chores.add(
         new Chore(
             PARTITIONS_EVERY,
@@ -125,6 +125,12 @@ final class Maintenance implements Runnable {
       } else {
         clock.lost();
       }
+    }
+  }
+
+  private void refresh(Connection connection, Routing routing) throws SQLException {
+    if (routing.refresh(connection)) {
+      wakeLead(); // for a topic that is new or no longer paused
     }
   }
 

@@ -58,8 +58,8 @@ final class Routing {
     }
   }
 
-  /** Reads routes and pauses again. */
-  void refresh(Connection connection) throws SQLException {
+  /** Reads routes and pauses again; returns whether there is now more to claim from. */
+  boolean refresh(Connection connection) throws SQLException {
     Set<String> paused = new HashSet<>();
     Map<Integer, Route> names = new HashMap<>();
     List<Served> open = new ArrayList<>();
@@ -80,7 +80,9 @@ final class Routing {
         }
       }
     }
+    boolean more = !table.open().containsAll(open);
     table = new Table(Map.copyOf(names), List.copyOf(open));
+    return more;
   }
 
   /**

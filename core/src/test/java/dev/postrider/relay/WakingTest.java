@@ -22,7 +22,7 @@ class WakingTest {
   }
 
   private boolean armed() {
-    return post.database.value("select doorbell_armed from postrider.engine").equals("t");
+    return post.database.count("select pg_sequence_last_value('postrider.doorbell')") == 1;
   }
 
   private Relay startAsleep(Relay.Builder builder) {
