@@ -18,8 +18,8 @@ create table postrider.engine (
 );
 insert into postrider.engine default values;
 
--- The doorbell: 1 while a relay sleeps and wants to be rung, else 0. Every enqueue reads it and an idle
--- relay writes it hundreds of times a second. A sequence is changed in place; a table's row would leave
+-- The doorbell: 1 while a relay sleeps and wants to be rung, else 0. Every enqueue reads it, and relays
+-- write it whenever they fall asleep or get busy. A sequence is changed in place; a row would leave
 -- dead versions behind, and while an old snapshot keeps those from being removed every enqueue would walk
 -- over them.
 create sequence postrider.doorbell minvalue 0 maxvalue 1;
