@@ -5,6 +5,7 @@ import dev.postrider.message.Outcome;
 import dev.postrider.relay.Relay;
 import java.sql.Connection;
 import java.sql.Statement;
+import java.util.concurrent.locks.LockSupport;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 
@@ -33,6 +34,10 @@ final class LatencyReceiver {
     try (Connection connection = database.dataSource().getConnection();
         Statement statement = connection.createStatement()) {
       statement.execute("listen bench_bare");
+      while (!relay.status().listening()) {
+        LockSupport.parkNanos(1_000_000);
+      }
+      System.out.println("ready");
       PGConnection listening = connection.unwrap(PGConnection.class);
       while (true) {
         PGNotification[] notifications = listening.getNotifications(10_000);

@@ -47,6 +47,9 @@ final class LatencyScenario implements Scenario {
     try (Connection connection = database.transaction()) {
       Thread reader = new Thread(() -> read(receiver, heard), "latency-reader");
       reader.start();
+      while (receiver.isAlive() && !heard.contains("ready")) {
+        LockSupport.parkNanos(1_000_000);
+      }
       int perRound = (int) (options.round().toNanos() / PERIOD_NANOS);
       Rounds rounds = new Rounds();
       Samples bare = new Samples(connection, heard, "N");

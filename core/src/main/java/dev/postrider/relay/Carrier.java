@@ -43,6 +43,8 @@ import org.slf4j.LoggerFactory;
 final class Carrier implements Runnable {
   private static final Logger log = LoggerFactory.getLogger(Carrier.class);
   private static final long BUSY_NANOS = 50_000_000;
+  private static final long LINGER_NANOS = 5_000_000;
+  private static final long LINGER_STEP_NANOS = 500_000;
   private static final long DEBOUNCE_NANOS = 1_000_000;
   private static final Duration ROOM_AGAIN = Duration.ofMillis(50);
   private static final Duration UNWOKEN = Duration.ofHours(1);
@@ -77,6 +79,7 @@ final class Carrier implements Runnable {
   private boolean failed;
   private boolean lookAgain;
   private long busySinceNanos;
+  private long gatheringSinceNanos;
   private long rungAtNanos = System.nanoTime() - DEBOUNCE_NANOS;
 
   /** A claim with messages that are not settled yet. */
@@ -171,9 +174,10 @@ final class Carrier implements Runnable {
   }
 
   private void takeAnswers() {
-    if (!unsettled.isEmpty()) {
-      return; // the last transaction failed: the same again
+    if (!unsettled.isEmpty() || lingerNanos() > 0) {
+      return; // the last transaction failed: the same again; or more answers are about to come
     }
+    gatheringSinceNanos = 0;
     List<Settlement> settlements = new ArrayList<>();
     for (Answered answer = answered.peek();
         answer != null && settlements.size() < 4 * config.batchSize();
@@ -190,6 +194,26 @@ final class Carrier implements Runnable {
       settlements.add(Verdicts.of(answer, line.policy()));
     }
     unsettled = settlements;
+  }
+
+  /**
+   * How long to wait for more answers before settling those that came. The messages of a key are
+   * answered one after the other: settled as they come, each would be a transaction of its own.
+   */
+  private long lingerNanos() {
+    int waiting = answered.size();
+    int open = 0;
+    for (Held claim : held.values()) {
+      open += claim.open;
+    }
+    if (waiting == 0 || waiting >= Math.min(open, config.batchSize()) || stopping) {
+      return 0;
+    }
+    long now = System.nanoTime();
+    if (gatheringSinceNanos == 0) {
+      gatheringSinceNanos = now;
+    }
+    return gatheringSinceNanos + LINGER_NANOS - now;
   }
 
   private static boolean holds(List<Settlement> settlements, Answered answer) {
@@ -330,6 +354,11 @@ final class Carrier implements Runnable {
 
   /** Nothing to settle and nothing to claim: sleep until there is. */
   private void rest() throws InterruptedException {
+    long linger = lingerNanos();
+    if (linger > 0) {
+      wakeup.pause(Duration.ofNanos(Math.min(linger, LINGER_STEP_NANOS)));
+      return;
+    }
     hungry &= stages.routing().servesSomething();
     if (!hungry) {
       busySinceNanos = 0; // not while it waits for room with work at hand

@@ -128,8 +128,8 @@ begin
          where q.route = v_range.route and q.lane = 0 and q.id > v_start and q.lease is null
          order by q.id limit v_left for update skip locked),
       fitting as materialized (
-        select f.tid, sum(f.size) over (order by f.id) as bytes, row_number() over (order by f.id) as place
-          from free f),
+        select f.tid, sum(f.size) over w as bytes, row_number() over w as place
+          from free f window w as (rows unbounded preceding)), -- they come sorted
       taken as (
         -- All at once: a join on ctid sets a scan up for each row, which costs more than the update.
         update postrider.queue q set lease = v_token, attempts = least(q.attempts, 32766) + 1
