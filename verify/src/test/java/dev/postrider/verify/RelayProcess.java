@@ -1,7 +1,12 @@
 package dev.postrider.verify;
 
+import static org.awaitility.Awaitility.await;
+
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /** A relay in a JVM of its own. Used by one thread. */
@@ -45,9 +50,23 @@ final class RelayProcess implements AutoCloseable {
     }
   }
 
-  /** SIGSTOP: it stands still and does not know. */
+  /** SIGSTOP: it stands still and does not know. Returns when its last thread has stopped. */
   void freeze() {
     signal("-STOP");
+    await().atMost(Duration.ofSeconds(20)).until(this::standsStill);
+  }
+
+  private boolean standsStill() throws IOException {
+    try (DirectoryStream<Path> threads =
+        Files.newDirectoryStream(Path.of("/proc", Long.toString(process.pid()), "task"))) {
+      for (Path thread : threads) {
+        String stat = Files.readString(thread.resolve("stat"));
+        if (stat.charAt(stat.lastIndexOf(')') + 2) != 'T') {
+          return false;
+        }
+      }
+      return true;
+    }
   }
 
   /** SIGCONT. */
