@@ -26,6 +26,7 @@ class ArchitectureTest {
           Map.entry("wake", List.of("message", "observe", "store")),
           Map.entry("claim", List.of("message", "store")),
           Map.entry("dispatch", List.of("message", "observe")),
+          Map.entry("envelope", List.of("message")),
           Map.entry("settle", List.of("message", "store")),
           Map.entry("archive", List.of("message", "store")),
           Map.entry("deadletter", List.of("message", "store")),
