@@ -2,18 +2,14 @@ package dev.postrider.enqueue;
 
 import dev.postrider.message.Enqueued;
 import dev.postrider.message.InvalidMessageException;
-import dev.postrider.message.Json;
 import dev.postrider.message.NewMessage;
 import dev.postrider.observe.LogLine;
 import dev.postrider.store.NoTransactionException;
 import dev.postrider.store.Schema;
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Types;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -45,17 +41,13 @@ import org.slf4j.LoggerFactory;
 public final class Outbox {
   private static final Logger log = LoggerFactory.getLogger(Outbox.class);
 
-  /** The answer is left in one piece: a function in FROM costs a tuple store for each call. */
-  private static final String ENQUEUE =
-      "select postrider.enqueue(?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?, ?, ?, ?)";
-
   private static final String ENQUEUE_BATCH =
       "select place, id, sequence, duplicate from postrider.enqueue_batch(?::json)";
 
   /** The SQLSTATE with which the functions refuse a message. */
   private static final String REFUSED = "PR001";
 
-  private final String enqueue;
+  private final Schema schema;
   private final String enqueueBatch;
 
   public Outbox() {
@@ -63,7 +55,7 @@ public final class Outbox {
   }
 
   public Outbox(Schema schema) {
-    this.enqueue = schema.sql(ENQUEUE);
+    this.schema = schema;
     this.enqueueBatch = schema.sql(ENQUEUE_BATCH);
   }
 
@@ -77,8 +69,9 @@ public final class Outbox {
    */
   public Enqueued enqueue(Connection connection, NewMessage message) throws SQLException {
     NoTransactionException.check(connection, "enqueue");
-    try (PreparedStatement call = connection.prepareStatement(enqueue)) {
-      bind(call, message);
+    EnqueueCall enqueue = EnqueueCall.of(message);
+    try (PreparedStatement call = connection.prepareStatement(schema.sql(enqueue.sql()))) {
+      enqueue.bind(call);
       try (ResultSet row = call.executeQuery()) {
         row.next();
         return logged(message, enqueued(row.getString(1)));
@@ -112,36 +105,6 @@ public final class Outbox {
       }
     } catch (SQLException e) {
       throw refusalOr(e);
-    }
-  }
-
-  private static void bind(PreparedStatement call, NewMessage message) throws SQLException {
-    call.setString(1, message.route().namespace());
-    call.setString(2, message.route().topic());
-    if (message.isJson()) {
-      call.setString(3, new String(message.payload(), StandardCharsets.UTF_8));
-      call.setNull(14, Types.BINARY);
-    } else {
-      call.setNull(3, Types.VARCHAR);
-      call.setBytes(14, message.payload());
-    }
-    call.setString(4, message.key());
-    call.setString(5, message.dedupeKey());
-    call.setString(6, message.tenant());
-    call.setString(7, message.aggregateType());
-    call.setString(8, message.aggregateId());
-    call.setString(9, message.eventType());
-    call.setString(10, message.headers().isEmpty() ? null : Json.write(message.headers()));
-    call.setString(11, message.contentType());
-    if (message.notBefore() == null) {
-      call.setNull(12, Types.TIMESTAMP_WITH_TIMEZONE);
-    } else {
-      call.setObject(12, message.notBefore().atOffset(ZoneOffset.UTC));
-    }
-    if (message.id() == null) {
-      call.setNull(13, Types.OTHER, "uuid");
-    } else {
-      call.setObject(13, message.id());
     }
   }
 

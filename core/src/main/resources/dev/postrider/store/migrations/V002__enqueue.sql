@@ -201,6 +201,7 @@ begin
   -- Messages without optional fields need fewer expressions to be set up. See docs/decisions/006.
   if num_nonnulls(key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type, headers,
        content_type, not_before, enqueue.id, payload_bytes) = 0 then
+    -- A known route has a valid namespace and topic; see engine for the 4096.
     select r.id, postrider.new_id() into v_route, v_id from postrider.route r
      where r.namespace = enqueue.namespace and r.topic = enqueue.topic
        and octet_length(payload) <= 4096 and postrider.is_json(payload);
@@ -216,23 +217,24 @@ begin
     end if;
   end if;
 
-  v_id := coalesce(enqueue.id, postrider.new_id());
-  select r.id into v_route from postrider.route r
+  select r.id, coalesce(enqueue.id, postrider.new_id()),
+         octet_length(payload) > 4096 or postrider.is_json(payload) is not true
+           or num_nonnulls(headers, content_type, not_before, enqueue.id, payload_bytes) > 0
+           or octet_length(concat(key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type)) > 200
+           or least(key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type) = ''
+           or (aggregate_id is not null and aggregate_type is null)
+    into v_route, v_id, v_look from postrider.route r
    where r.namespace = enqueue.namespace and r.topic = enqueue.topic;
-
-  -- A known route has a valid namespace and topic; see engine for the 4096.
-  v_look := v_route is null or octet_length(payload) > 4096 or postrider.is_json(payload) is not true
-    or num_nonnulls(headers, content_type, not_before, enqueue.id, payload_bytes) > 0;
-  if num_nonnulls(key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type) > 0 then
-    v_look := v_look
-      or postrider.misfit(key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type);
-  end if;
-  if v_look then
+  if v_look is not false then
     perform postrider.check_message(namespace, topic, payload, key, dedupe_key, tenant, aggregate_type,
       aggregate_id, event_type, headers, content_type, not_before, enqueue.id, payload_bytes,
       (select e.max_payload_bytes from postrider.engine e));
     if v_route is null then
       v_route := postrider.intern_route(namespace, topic);
+      v_id := coalesce(enqueue.id, postrider.new_id());
+    end if;
+    if not_before > now() then
+      v_due := not_before;
     end if;
   end if;
 
@@ -263,10 +265,6 @@ begin
       returning k.id, k.last_sequence, postrider.lane_of(k.id) into v_key, v_seq, v_lane;
     end if;
   end if;
-  if not_before > now() then
-    v_due := not_before;
-    v_lane := -1 - v_lane;
-  end if;
 
   insert into postrider.message (id, created_at, not_before, key_id, sequence, route, tenant,
     aggregate_type, aggregate_id, event_type, ordering_key, dedupe_key, content_type, headers, payload)
@@ -275,7 +273,8 @@ begin
     enqueue.content_type, enqueue.headers, coalesce(payload_bytes, convert_to(payload, 'UTF8')));
   insert into postrider.queue (id, key_id, sequence, due_at, route, size, lane)
   values (v_id, v_key, v_seq, v_due, v_route,
-    coalesce(octet_length(payload_bytes), octet_length(payload)), v_lane);
+    coalesce(octet_length(payload_bytes), octet_length(payload)),
+    case when v_due is null then v_lane else -1 - v_lane end);
 
   -- Rings only while a relay sleeps: a NOTIFY in every transaction would serialise all commits.
   if pg_sequence_last_value('postrider.doorbell') = 1 then
