@@ -286,7 +286,8 @@ final class Carrier implements Runnable {
                     false),
                 stages.routing()::name);
     long end = System.nanoTime();
-    boolean full = found.size() >= load.room().messages();
+    int room = load.room().messages();
+    boolean full = found.size() >= room - room / 8; // as the claim itself sees it
     path(load).took(found, load.room().messages(), from, start, end);
     // Behind the cursor was too little; what lies before it was not looked at.
     lookAgain |= from != null && !full;

@@ -64,6 +64,7 @@ class RolesTest {
           "routes_of",
           "settle_undelivered",
           "settled",
+          "take",
           "waiting_since");
 
   @BeforeAll

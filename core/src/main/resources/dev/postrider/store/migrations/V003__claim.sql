@@ -71,24 +71,21 @@ set enable_seqscan = off set enable_bitmapscan = off as $$
   select f.route, f.lane, f.id from found f order by f.id
 $$;
 
--- Takes up to p_limit messages and p_bytes of payload under one lease. A first message is taken whatever
+-- Takes up to p_limit rows and p_bytes of payload under one lease. A first row is taken whatever
 -- its size. With p_after (and the range it was seen in) the claim goes on behind that id instead of
 -- searching from the front: what lies before it was just looked at, and may be nothing but dead index
 -- entries that a long snapshot keeps from being removed.
-create function postrider.claim(
+create function postrider.take(
   p_worker int, p_limit int, p_bytes bigint, p_lease_ms bigint, p_routes int[],
-  p_after_route int default null, p_after_lane smallint default null, p_after uuid default null,
-  p_reap boolean default true)
-returns table (
-  id uuid, token bigint, lane smallint, attempt smallint, delivery smallint, key_id bigint,
-  sequence bigint, route int, created_at timestamptz, tenant text, aggregate_type text,
-  aggregate_id text, event_type text, ordering_key text, dedupe_key text, content_type text,
-  headers jsonb, payload bytea, claimed_at timestamptz)
+  p_after_route int, p_after_lane smallint, p_after uuid, p_reap boolean,
+  out token bigint, out ids uuid[], out lanes smallint[], out attempts smallint[],
+  out deliveries smallint[])
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 -- Row counts swing from none to millions within seconds, so statistics are always wrong: plans are fixed
 -- to the indexes they were written for.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
+set enable_nestloop = on -- claim() has it off
 as $$
 #variable_conflict use_column
 declare
@@ -99,12 +96,6 @@ declare
   v_taken      record;
   v_left       int := p_limit;
   v_bytes      bigint := p_bytes;
-  v_ids        uuid[] := '{}';
-  v_lanes      smallint[] := '{}';
-  v_attempts   smallint[] := '{}';
-  v_deliveries smallint[] := '{}';
-  v_first      uuid;
-  v_last       uuid;
 begin
   if p_after is null then
     if p_reap and exists (select from postrider.lease l where l.until < now()) then
@@ -121,7 +112,8 @@ begin
     union all
     select p_after_route, p_after_lane where p_after is not null and p_after_route = any (p_routes)
   loop
-    exit when v_left <= 0 or v_bytes <= 0;
+    -- Nearly full is full: another range is not worth its search for the last few.
+    exit when v_left <= p_limit / 8 or v_bytes <= 0;
     if v_range.lane = 0 then
       with free as materialized (
         select q.ctid as tid, q.id, q.size from postrider.queue q
@@ -153,20 +145,22 @@ begin
            order by q.id limit v_window),
         keys as materialized (
           select s.key_id, (array_agg(s.id))[1] as first_id,
-                 greatest(v_left / count(*) over (), 8) as most
+                 greatest((v_left - 1) / count(*) over () + 1, 8) as most
             from seen s group by s.key_id),
         runs as materialized (
           select k.first_id, r.*
             from keys k cross join lateral (
-              select h.tid, h.sequence, h.size,
-                     bool_and(h.free) over (order by h.sequence) as free
-                from (select q.ctid as tid, q.sequence, q.size,
-                             q.lease is null and q.lane > 0 and q.route = any (p_routes) as free
+              select h.tid, h.sequence, h.size, h.lease, h.away,
+                     bool_and(h.lease is null and not h.away) over w as free, row_number() over w as place
+                from (select q.ctid as tid, q.sequence, q.size, q.lease,
+                             q.lane < 0 or not q.route = any (p_routes) as away
                         from postrider.queue q
-                       where q.key_id = k.key_id order by q.sequence limit k.most) h) r),
+                       where q.key_id = k.key_id order by q.sequence limit k.most) h
+              window w as (order by h.sequence rows unbounded preceding)) r),
         fitting as materialized (
           select f.tid, sum(f.size) over w as bytes, row_number() over w as place
-            from runs f where f.free window w as (order by f.first_id, f.sequence)),
+            from runs f where f.free
+          window w as (order by f.first_id, f.sequence rows unbounded preceding)),
         taken as (
           update postrider.queue q set lease = v_token, attempts = least(q.attempts, 32766) + 1
            where q.ctid = any (array(
@@ -175,9 +169,11 @@ begin
           returning q.id, q.lane, q.attempts, q.delivery, q.size, q.key_id, q.sequence)
         select count(*) as n, sum(t.size) as bytes, array_agg(t.id) as ids, array_agg(t.lane) as lanes,
                array_agg(t.attempts) as attempts, array_agg(t.delivery) as deliveries,
-               (select count(*) from seen) as seen
+               (select count(*) from seen) as seen,
+               exists (select from runs r left join postrider.lease l on l.token = r.lease
+                        where r.place = 1 and (r.away or l.claimed_at < now() - interval '1 s')) as stuck
           into v_taken from (select * from taken order by key_id, sequence) t;
-        exit when v_taken.seen < v_window or v_taken.n >= v_left;
+        exit when v_taken.seen < v_window or v_taken.n >= v_left / 4 or not v_taken.stuck;
         exit when postrider.park_followers(v_range.route, v_range.lane, 5 * v_window, p_routes) = 0
                or v_taken.n > 0;
       end loop;
@@ -185,31 +181,58 @@ begin
     if v_taken.n > 0 then
       v_left := v_left - v_taken.n;
       v_bytes := v_bytes - v_taken.bytes;
-      v_ids := v_ids || v_taken.ids;
-      v_lanes := v_lanes || v_taken.lanes;
-      v_attempts := v_attempts || v_taken.attempts;
-      v_deliveries := v_deliveries || v_taken.deliveries;
+      ids := ids || v_taken.ids;
+      lanes := lanes || v_taken.lanes;
+      attempts := attempts || v_taken.attempts;
+      deliveries := deliveries || v_taken.deliveries;
     end if;
   end loop;
 
-  if v_left = p_limit then
+  if v_left < p_limit then
+    token := v_token;
+    insert into postrider.lease (token, worker, claimed_at, until, open, ids)
+    values (v_token, p_worker, now(), now() + p_lease_ms * interval '1 ms', cardinality(take.ids), take.ids);
+  end if;
+end $$;
+
+-- Takes messages and returns them in the order of the queue, which is a key's order. One scan for all ids and
+-- a hash for what the queue knows of them: a probe for each would cost three times as much. The bounds are
+-- variables, so that the server leaves out the other partitions before it opens them.
+create function postrider.claim(
+  p_worker int, p_limit int, p_bytes bigint, p_lease_ms bigint, p_routes int[],
+  p_after_route int default null, p_after_lane smallint default null, p_after uuid default null,
+  p_reap boolean default true)
+returns table (
+  id uuid, token bigint, lane smallint, attempt smallint, delivery smallint, key_id bigint,
+  sequence bigint, route int, created_at timestamptz, tenant text, aggregate_type text,
+  aggregate_id text, event_type text, ordering_key text, dedupe_key text, content_type text,
+  headers jsonb, payload bytea, claimed_at timestamptz)
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  v_taken record;
+  v_first uuid;
+  v_last  uuid;
+begin
+  select * into v_taken from postrider.take(
+    p_worker, p_limit, p_bytes, p_lease_ms, p_routes, p_after_route, p_after_lane, p_after, p_reap);
+  if v_taken.token is null then
     return;
   end if;
-  insert into postrider.lease (token, worker, claimed_at, until, open, ids)
-  values (v_token, p_worker, now(), now() + p_lease_ms * interval '1 ms', cardinality(v_ids), v_ids);
-  -- One probe per message, in the order of the claim, which is a key's order: a plain join may be turned
-  -- round, and then scans the log from the first id to the last and returns by id. The bounds are
-  -- parameters, so that the server leaves out the other partitions before it opens them.
-  v_first := (select u from unnest(v_ids) u order by u limit 1);
-  v_last := (select u from unnest(v_ids) u order by u desc limit 1);
+  v_first := (select u from unnest(v_taken.ids) u order by u limit 1);
+  v_last := (select u from unnest(v_taken.ids) u order by u desc limit 1);
   return query
-    select m.id, v_token, t.lane, t.attempts, t.delivery, m.key_id, m.sequence, m.route, m.created_at,
+    select m.id, v_taken.token, t.lane, t.attempts, t.delivery, m.key_id, m.sequence, m.route, m.created_at,
            m.tenant, m.aggregate_type, m.aggregate_id, m.event_type, m.ordering_key, m.dedupe_key,
            m.content_type, m.headers, m.payload, now()
-      from unnest(v_ids, v_lanes, v_attempts, v_deliveries) as t(id, lane, attempts, delivery)
-     cross join lateral (
-       select * from postrider.message m
-        where m.id = t.id and m.id between v_first and v_last limit 1) m;
+      from unnest(v_taken.ids, v_taken.lanes, v_taken.attempts, v_taken.deliveries) with ordinality
+             as t(id, lane, attempts, delivery, place)
+      join postrider.message m on m.id = t.id
+     where m.id = any (v_taken.ids) and m.id between v_first and v_last
+     order by t.place;
 end $$;
 
 -- A claim met a full window of rows most of which cannot go, because their key's head is parked, blocked,
