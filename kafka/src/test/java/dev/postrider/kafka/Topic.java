@@ -19,6 +19,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 final class Topic implements AutoCloseable {
   final String name;
   private final List<ConsumerRecord<byte[], byte[]>> seen = new ArrayList<>();
+  private final List<Arrival> arrivals = new ArrayList<>();
   private final KafkaConsumer<byte[], byte[]> consumer;
   private final List<TopicPartition> partitions = new ArrayList<>();
 
@@ -70,7 +71,11 @@ final class Topic implements AutoCloseable {
   }
 
   List<Arrival> arrivals() {
-    return records().stream().map(Topic::arrival).toList();
+    List<ConsumerRecord<byte[], byte[]>> records = records();
+    for (ConsumerRecord<byte[], byte[]> record : records.subList(arrivals.size(), records.size())) {
+      arrivals.add(arrival(record));
+    }
+    return arrivals;
   }
 
   private static Arrival arrival(ConsumerRecord<byte[], byte[]> record) {
