@@ -87,6 +87,11 @@ public final class KafkaDestination implements Destination {
     return false;
   }
 
+  /** For tests that break the producer. */
+  ProducerSlot slot() {
+    return slot;
+  }
+
   /** Ends at once; what is still in flight is answered as unavailable. */
   @Override
   public void close() {

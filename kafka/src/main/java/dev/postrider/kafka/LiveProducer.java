@@ -5,6 +5,7 @@ import dev.postrider.message.Outcome;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
+import java.util.function.LongSupplier;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -22,6 +23,7 @@ final class LiveProducer {
   private final KafkaErrors errors;
   private final long recentNanos;
   private final BiConsumer<LiveProducer, Outcome> broken;
+  private final LongSupplier nanoClock;
   private final AtomicBoolean reported = new AtomicBoolean();
   private volatile @Nullable Outcome retired;
   private volatile boolean acked;
@@ -39,11 +41,13 @@ final class LiveProducer {
       Producer<byte[], byte[]> producer,
       KafkaErrors errors,
       Duration recent,
-      BiConsumer<LiveProducer, Outcome> broken) {
+      BiConsumer<LiveProducer, Outcome> broken,
+      LongSupplier nanoClock) {
     this.producer = producer;
     this.errors = errors;
     this.recentNanos = recent.toNanos();
     this.broken = broken;
+    this.nanoClock = nanoClock;
   }
 
   /** As Kafka's send: may throw, and call the callback as well. */
@@ -52,7 +56,7 @@ final class LiveProducer {
   }
 
   void acknowledged() {
-    ackedAtNanos = System.nanoTime();
+    ackedAtNanos = nanoClock.getAsLong();
     acked = true;
     suspect = false;
   }
@@ -63,7 +67,7 @@ final class LiveProducer {
 
   /** The verdict on an error that the callback got. */
   Verdict failed(Exception error) {
-    long now = System.nanoTime();
+    long now = nanoClock.getAsLong();
     Verdict verdict = errors.of(error, acked && now - ackedAtNanos < recentNanos);
     Outcome end = retired;
     if (verdict.scope() == Scope.UNKNOWN && end != null) {

@@ -68,7 +68,8 @@ final class ProducerSlot {
   }
 
   private LiveProducer make() {
-    return new LiveProducer(new KafkaProducer<>(settings), errors, recent, this::broken);
+    KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(settings);
+    return new LiveProducer(producer, errors, recent, this::broken, System::nanoTime);
   }
 
   private synchronized void broken(LiveProducer producer, Outcome why) {

@@ -5,7 +5,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.config.ConfigDef;
@@ -21,9 +20,12 @@ final class Secrets {
   /** Shorter ones would blot out ordinary words. */
   private static final int SHORTEST = 3;
 
-  /** The values inside a JAAS configuration: what stands behind an equals sign. */
-  private static final Pattern INNER =
-      Pattern.compile("=\\s*(?:\"([^\"]*)\"|'([^']*)'|([^\\s;]+))");
+  /** Of a JAAS configuration any word may be a secret if it is malformed; Kafka quotes words. */
+  private static final List<String> SEPARATORS = List.of("[\\s\"'=;]+", "[^\\w$.-]+");
+
+  private static final Pattern ORDINARY =
+      Pattern.compile(
+          "(?i)required|requisite|sufficient|optional|username|password|[\\w.$]*LoginModule");
 
   private static final Map<String, ConfigKey> KNOWN = ProducerConfig.configDef().configKeys();
 
@@ -35,7 +37,7 @@ final class Secrets {
         (name, value) -> {
           if (isSecret(name)) {
             found.add(value);
-            inner(value, found);
+            words(value, found);
           }
         });
     found.removeIf(value -> value.length() < SHORTEST);
@@ -49,12 +51,11 @@ final class Secrets {
     return key == null || key.type == ConfigDef.Type.PASSWORD;
   }
 
-  private static void inner(String value, Set<String> found) {
-    Matcher matcher = INNER.matcher(value);
-    while (matcher.find()) {
-      for (int group = 1; group <= matcher.groupCount(); group++) {
-        if (matcher.group(group) != null) {
-          found.add(matcher.group(group));
+  private static void words(String value, Set<String> found) {
+    for (String separators : SEPARATORS) {
+      for (String word : value.split(separators, -1)) {
+        if (!ORDINARY.matcher(word).matches()) {
+          found.add(word);
         }
       }
     }
