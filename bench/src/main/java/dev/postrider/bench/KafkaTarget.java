@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -48,6 +49,7 @@ final class KafkaTarget {
             "buffer.memory",
             64 << 20);
     CountDownLatch left = new CountDownLatch(bodies.size());
+    AtomicReference<Exception> failure = new AtomicReference<>();
     double seconds;
     try (KafkaProducer<byte[], byte[]> producer =
         new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer())) {
@@ -58,12 +60,14 @@ final class KafkaTarget {
             producer.send(
                 new ProducerRecord<>(topic, body),
                 (metadata, error) -> {
-                  if (error == null) {
-                    left.countDown();
-                  }
+                  failure.compareAndSet(null, error);
+                  left.countDown();
                 });
       }
       await(left);
+      if (failure.get() != null) {
+        throw new IllegalStateException("the bare producer failed", failure.get());
+      }
       seconds = (System.nanoTime() - start) / 1e9;
     }
     delete(topic);
