@@ -24,6 +24,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  */
 final class KafkaTarget {
   private static final long LIMIT_MINUTES = 20;
+  private static final int PARTITIONS = 4;
 
   private final String address;
   private int round;
@@ -103,7 +104,26 @@ final class KafkaTarget {
 
   private void create(String topic) throws Exception {
     try (Admin admin = Admin.create(Map.of("bootstrap.servers", address))) {
-      admin.createTopics(List.of(new NewTopic(topic, 4, (short) 1))).all().get(1, TimeUnit.MINUTES);
+      NewTopic created = new NewTopic(topic, PARTITIONS, (short) 1);
+      admin.createTopics(List.of(created)).all().get(1, TimeUnit.MINUTES);
+    }
+    warmUp(topic);
+  }
+
+  /**
+   * One record per partition. A partition that is not ready for a producer's first batch and is for
+   * its second takes the second, and the first is out of sequence until it expires.
+   */
+  private void warmUp(String topic) throws Exception {
+    Map<String, Object> settings =
+        Map.of("bootstrap.servers", address, "max.in.flight.requests.per.connection", 1);
+    try (KafkaProducer<byte[], byte[]> producer =
+        new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer())) {
+      for (int partition = 0; partition < PARTITIONS; partition++) {
+        producer
+            .send(new ProducerRecord<>(topic, partition, null, new byte[1]))
+            .get(1, TimeUnit.MINUTES);
+      }
     }
   }
 
