@@ -47,6 +47,12 @@ final class KafkaScenario implements Scenario {
             load(database, messages, "'k' || g % 1000");
             return target.relay(database, messages, options.workers());
           });
+      rounds.variant( // what the engine costs without Kafka
+          "relay to nowhere",
+          () -> {
+            load(database, messages, null);
+            return Drain.relay(database, Schema.DEFAULT, "orders", messages, options.workers());
+          });
       rounds.run(1);
       Rounds.Result result = rounds.run(options.drainRounds());
       report.rates("messages/s", result);
