@@ -42,6 +42,8 @@ final class Topic implements AutoCloseable {
       partitions.add(new TopicPartition(name, partition));
     }
     consumer.assign(partitions);
+    // Returns when every partition's leader answers: see the page's limits about new topics.
+    consumer.endOffsets(partitions, Duration.ofSeconds(30));
   }
 
   static Topic create() {
