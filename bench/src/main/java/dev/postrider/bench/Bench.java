@@ -13,7 +13,8 @@ public final class Bench {
           new LatencyScenario(),
           new HeldSnapshotScenario(),
           new GrowthScenario(),
-          new BlockedScenario());
+          new BlockedScenario(),
+          new KafkaScenario());
 
   private Bench() {}
 

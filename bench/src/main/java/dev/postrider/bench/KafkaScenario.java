@@ -1,0 +1,81 @@
+package dev.postrider.bench;
+
+import dev.postrider.kafka.server.KafkaServer;
+import dev.postrider.store.Schema;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** How fast a relay carries a backlog to Kafka, against a bare producer with the bodies at hand. */
+final class KafkaScenario implements Scenario {
+  private static final int MOST = 100_000;
+
+  @Override
+  public String name() {
+    return "kafka";
+  }
+
+  @Override
+  public String summary() {
+    return "a backlog to a real Kafka broker, against a bare producer with acks=all";
+  }
+
+  @Override
+  public void run(BenchDatabase database, Options options, Report report) throws Exception {
+    int messages = Math.min(options.messages(), MOST);
+    load(database, messages, null);
+    List<byte[]> bodies = bodies(database);
+    // Topics come and go with the rounds; what is deleted should be gone before the next one.
+    try (KafkaServer server = KafkaServer.start(Map.of("file.delete.delay.ms", "100"))) {
+      KafkaTarget target = new KafkaTarget(server.address());
+      Rounds rounds = new Rounds();
+      rounds.variant("bare producer", () -> target.bare(bodies));
+      rounds.variant(
+          "relay",
+          () -> {
+            load(database, messages, null);
+            return target.relay(database, messages, options.workers());
+          });
+      rounds.variant(
+          "relay 1000 keys",
+          () -> {
+            load(database, messages, "'k' || g % 1000");
+            return target.relay(database, messages, options.workers());
+          });
+      rounds.variant( // what the engine costs without Kafka
+          "relay to nowhere",
+          () -> {
+            load(database, messages, null);
+            return Drain.relay(database, Schema.DEFAULT, "orders", messages, options.workers());
+          });
+      rounds.run(1);
+      Rounds.Result result = rounds.run(options.drainRounds());
+      report.rates("messages/s", result);
+      report.ratio("kafka_vs_bare", result.ratio("relay", "bare producer"));
+    }
+  }
+
+  private static void load(BenchDatabase database, int messages, @Nullable String key)
+      throws SQLException {
+    database.execute("truncate postrider.queue, postrider.message, postrider.attempt");
+    new Backlog(database, Schema.DEFAULT).load("orders", messages, key);
+    database.settle();
+  }
+
+  private static List<byte[]> bodies(BenchDatabase database) throws SQLException {
+    List<byte[]> bodies = new ArrayList<>();
+    try (Connection connection = database.dataSource().getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery("select payload from postrider.message")) {
+      while (rows.next()) {
+        bodies.add(rows.getBytes(1));
+      }
+    }
+    return bodies;
+  }
+}

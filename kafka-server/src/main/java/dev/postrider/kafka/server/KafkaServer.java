@@ -1,0 +1,207 @@
+package dev.postrider.kafka.server;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+
+/**
+ * A Kafka broker, its own controller (KRaft), in a JVM of its own, so that it can be killed. It
+ * listens on the loopback address: on one port everyone is a superuser, on another users sign in
+ * with SCRAM-SHA-256 and need ACLs. Topics are never created by themselves. Thread-safe: lifecycle
+ * methods exclude each other.
+ */
+public final class KafkaServer implements AutoCloseable {
+  private final Path directory;
+  private final int port;
+  private final int saslPort;
+  private final BrokerProcess process;
+  private final Thread closeAtExit = new Thread(this::closeNow, "kafka-server-close");
+  private boolean closed;
+
+  private KafkaServer(Path directory, int port, int saslPort, BrokerProcess process) {
+    this.directory = directory;
+    this.port = port;
+    this.saslPort = saslPort;
+    this.process = process;
+  }
+
+  /** Starts a broker with an empty log and returns when it answers. */
+  public static KafkaServer start() {
+    return start(Map.of());
+  }
+
+  /**
+   * Starts a broker with settings of {@code server.properties} besides or instead of its own.
+   *
+   * @return when it answers
+   */
+  public static KafkaServer start(Map<String, String> settings) {
+    try {
+      Path directory = Files.createTempDirectory("postrider-kafka");
+      List<Integer> ports = freePorts(3);
+      Map<String, String> all = settings(directory, ports);
+      all.putAll(settings);
+      Path file = directory.resolve("server.properties");
+      Files.writeString(file, text(all), StandardCharsets.UTF_8);
+      BrokerProcess process = new BrokerProcess(classPath(), file, ports.get(0));
+      return new KafkaServer(directory, ports.get(0), ports.get(1), process).launch();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The address where everyone may do everything. */
+  public String address() {
+    return "127.0.0.1:" + port;
+  }
+
+  /** The address where users sign in with SCRAM-SHA-256, unencrypted. */
+  public String saslAddress() {
+    return "127.0.0.1:" + saslPort;
+  }
+
+  /** SIGKILL, as a crash would. Does nothing when it is not running. */
+  public synchronized void kill() {
+    process.kill();
+  }
+
+  /** Starts it again after a kill, with the same data and ports; returns when it answers. */
+  public synchronized void restart() {
+    if (closed) {
+      throw new IllegalStateException("the broker on port " + port + " is closed");
+    }
+    process.kill();
+    process.start();
+  }
+
+  /** Stops it for good and deletes its data. */
+  @Override
+  public void close() {
+    if (closeNow()) {
+      try {
+        Runtime.getRuntime().removeShutdownHook(closeAtExit);
+      } catch (IllegalStateException shuttingDown) {
+        // The hook is about to run, or has run, and finds nothing to do.
+      }
+    }
+  }
+
+  private synchronized boolean closeNow() {
+    if (closed) {
+      return false;
+    }
+    closed = true;
+    process.kill();
+    delete(directory);
+    return true;
+  }
+
+  private KafkaServer launch() {
+    Runtime.getRuntime().addShutdownHook(closeAtExit);
+    try {
+      process.format();
+      process.start();
+      return this;
+    } catch (RuntimeException e) {
+      close();
+      throw e;
+    }
+  }
+
+  private static Map<String, String> settings(Path directory, List<Integer> ports) {
+    Map<String, String> settings = new LinkedHashMap<>();
+    String sasl = "SASL://127.0.0.1:" + ports.get(1);
+    settings.put("process.roles", "broker,controller");
+    settings.put("node.id", "1");
+    settings.put("controller.quorum.voters", "1@127.0.0.1:" + ports.get(2));
+    settings.put(
+        "listeners",
+        "PLAIN://127.0.0.1:%d,%s,CONTROLLER://127.0.0.1:%d"
+            .formatted(ports.get(0), sasl, ports.get(2)));
+    settings.put("advertised.listeners", "PLAIN://127.0.0.1:%d,%s".formatted(ports.get(0), sasl));
+    settings.put(
+        "listener.security.protocol.map",
+        "PLAIN:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL:SASL_PLAINTEXT");
+    settings.put("inter.broker.listener.name", "PLAIN");
+    settings.put("controller.listener.names", "CONTROLLER");
+    settings.put("sasl.enabled.mechanisms", "SCRAM-SHA-256");
+    settings.put(
+        "listener.name.sasl.scram-sha-256.sasl.jaas.config",
+        "org.apache.kafka.common.security.scram.ScramLoginModule required;");
+    settings.put(
+        "authorizer.class.name", "org.apache.kafka.metadata.authorizer.StandardAuthorizer");
+    settings.put("super.users", "User:ANONYMOUS");
+    settings.put("log.dirs", directory.resolve("data").toString());
+    settings.put("auto.create.topics.enable", "false");
+    settings.put("num.partitions", "4");
+    settings.put("offsets.topic.replication.factor", "1");
+    settings.put("offsets.topic.num.partitions", "1");
+    settings.put("transaction.state.log.replication.factor", "1");
+    settings.put("transaction.state.log.min.isr", "1");
+    settings.put("transaction.state.log.num.partitions", "1");
+    settings.put("group.initial.rebalance.delay.ms", "0");
+    // After a kill it may come back only when its former self counts as gone.
+    settings.put("broker.session.timeout.ms", "2000");
+    settings.put("broker.heartbeat.interval.ms", "300");
+    settings.put("log.cleaner.dedupe.buffer.size", "2097152"); // its default does not fit the heap
+    return settings;
+  }
+
+  private static String text(Map<String, String> settings) {
+    StringBuilder text = new StringBuilder();
+    settings.forEach((name, value) -> text.append(name).append('=').append(value).append('\n'));
+    return text.toString();
+  }
+
+  private static String classPath() throws IOException {
+    try (InputStream in = KafkaServer.class.getResourceAsStream("classpath")) {
+      if (in == null) {
+        throw new IllegalStateException("the broker's class path was not written by the build");
+      }
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8).strip();
+    }
+  }
+
+  /**
+   * Below the range systems use for outgoing connections, so that no client's socket can take a
+   * port while the broker is down.
+   */
+  private static List<Integer> freePorts(int count) {
+    return new SplittableRandom()
+        .ints(1000, 15_000, 32_000)
+        .distinct()
+        .filter(KafkaServer::isFree)
+        .limit(count)
+        .boxed()
+        .toList();
+  }
+
+  private static boolean isFree(int port) {
+    try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+      return socket.isBound();
+    } catch (IOException taken) {
+      return false;
+    }
+  }
+
+  private static void delete(Path directory) {
+    try (Stream<Path> files = Files.walk(directory)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

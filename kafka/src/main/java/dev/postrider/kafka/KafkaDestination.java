@@ -1,0 +1,105 @@
+package dev.postrider.kafka;
+
+import dev.postrider.dispatch.Destination;
+import dev.postrider.message.Message;
+import dev.postrider.message.PostriderException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Delivers to Apache Kafka with an idempotent producer. A message counts as delivered when every
+ * replica in sync has it. Messages of one key are not pipelined, see {@link #keepsOrder}; many keys
+ * go at a time. Thread-safe.
+ */
+public final class KafkaDestination implements Destination {
+  private static final Logger log = LoggerFactory.getLogger(KafkaDestination.class);
+  private static final AtomicInteger NUMBER = new AtomicInteger();
+
+  private final KafkaConfig config;
+  private final Records records;
+  private final Shunned shunned = new Shunned();
+  private final ProducerSlot slot;
+
+  private KafkaDestination(KafkaConfig config) {
+    this.config = config;
+    this.records = new Records(config.topic(), config.envelope());
+    Map<String, String> settings = new TreeMap<>(config.settings());
+    settings.putIfAbsent(ProducerConfig.CLIENT_ID_CONFIG, "postrider-" + NUMBER.incrementAndGet());
+    KafkaErrors errors = new KafkaErrors(new Secrets(settings));
+    this.slot = new ProducerSlot(settings, errors, config.deliveryTimeout().dividedBy(2));
+  }
+
+  /**
+   * Makes the client, which connects by itself: the cluster need not be there yet, nor its names
+   * resolve. Fails if the client cannot be made with these settings at all.
+   */
+  public static KafkaDestination open(KafkaConfig config) {
+    KafkaDestination destination = new KafkaDestination(config);
+    try {
+      destination.slot.open();
+    } catch (PostriderException e) {
+      if (resolves(config.bootstrapServers())) {
+        throw e;
+      }
+      log.warn("event=kafka_not_resolved servers={}", config.bootstrapServers());
+    }
+    return destination;
+  }
+
+  private static boolean resolves(String servers) {
+    for (String server : servers.split(",", -1)) {
+      String address = server.strip();
+      try {
+        if (InetAddress.getAllByName(address.substring(0, address.lastIndexOf(':'))).length > 0) {
+          return true;
+        }
+      } catch (UnknownHostException e) {
+        log.debug("{} does not resolve", address);
+      }
+    }
+    return false;
+  }
+
+  @Override
+  public void deliver(List<Message> batch, Answers answers) {
+    LiveProducer producer = slot.get();
+    if (producer == null) {
+      batch.forEach(message -> answers.answer(message.id(), slot.absent()));
+      return;
+    }
+    Shipment shipment = new Shipment(producer, shunned, answers, config.maxBlock());
+    batch.forEach(message -> shipment.send(message, records));
+  }
+
+  /**
+   * Never: when a record of a key has finally failed, those behind it may still be written, since
+   * the client then skips the gap. So the next of a key is sent when the one before it is there.
+   */
+  @Override
+  public boolean keepsOrder() {
+    return false;
+  }
+
+  /** For tests that break the producer. */
+  ProducerSlot slot() {
+    return slot;
+  }
+
+  /** Ends at once; what is still in flight is answered as unavailable. */
+  @Override
+  public void close() {
+    slot.close();
+  }
+
+  @Override
+  public String toString() {
+    return "KafkaDestination[" + config + "]";
+  }
+}

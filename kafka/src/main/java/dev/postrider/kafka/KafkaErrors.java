@@ -1,0 +1,156 @@
+package dev.postrider.kafka;
+
+import dev.postrider.kafka.Verdict.Scope;
+import dev.postrider.message.Outcome;
+import java.util.List;
+import org.apache.kafka.clients.producer.BufferExhaustedException;
+import org.apache.kafka.common.InvalidRecordException;
+import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.errors.AuthenticationException;
+import org.apache.kafka.common.errors.ClusterAuthorizationException;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.InvalidPidMappingException;
+import org.apache.kafka.common.errors.InvalidProducerEpochException;
+import org.apache.kafka.common.errors.InvalidTimestampException;
+import org.apache.kafka.common.errors.InvalidTopicException;
+import org.apache.kafka.common.errors.NotEnoughReplicasAfterAppendException;
+import org.apache.kafka.common.errors.NotEnoughReplicasException;
+import org.apache.kafka.common.errors.OutOfOrderSequenceException;
+import org.apache.kafka.common.errors.ProducerFencedException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.SerializationException;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.errors.TopicAuthorizationException;
+import org.apache.kafka.common.errors.UnknownTopicIdException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.apache.kafka.common.errors.UnsupportedVersionException;
+
+/** The table of errors: by class, never by text; the first that fits counts. Thread-safe. */
+final class KafkaErrors {
+  private static final int LONGEST = 500;
+
+  private enum Kind {
+    TERMINAL,
+    RETRYABLE,
+    UNAVAILABLE,
+    /** Unavailable, unless others get through: then it is this partition alone. */
+    STALLED;
+
+    Outcome outcome(String code, String error, boolean othersArrive) {
+      return switch (this) {
+        case TERMINAL -> Outcome.terminal(code, error);
+        case RETRYABLE -> Outcome.retryable(code, error);
+        case UNAVAILABLE -> Outcome.unavailable(code, error);
+        case STALLED ->
+            othersArrive ? Outcome.retryable(code, error) : Outcome.unavailable(code, error);
+      };
+    }
+  }
+
+  private record Rule(Class<? extends Throwable> error, Kind kind, Scope scope, String code) {}
+
+  private static final List<Rule> RULES =
+      List.of(
+          terminal(RecordTooLargeException.class, Scope.MESSAGE, "kafka_too_large"),
+          terminal(InvalidRecordException.class, Scope.MESSAGE, "kafka_invalid_record"),
+          terminal(InvalidTimestampException.class, Scope.MESSAGE, "kafka_invalid_record"),
+          terminal(SerializationException.class, Scope.MESSAGE, "kafka_invalid_record"),
+          terminal(InvalidTopicException.class, Scope.TOPIC, "kafka_invalid_topic"),
+          topic(UnknownTopicOrPartitionException.class, "kafka_unknown_topic"),
+          topic(UnknownTopicIdException.class, "kafka_unknown_topic"),
+          // An operator can grant what is missing; until then the backlog must not die.
+          topic(TopicAuthorizationException.class, "kafka_topic_authorization"),
+          fatal(AuthenticationException.class, "kafka_authentication"),
+          fatal(ClusterAuthorizationException.class, "kafka_cluster_authorization"),
+          fatal(ProducerFencedException.class, "kafka_producer_failed"),
+          fatal(InvalidProducerEpochException.class, "kafka_producer_failed"),
+          fatal(InvalidPidMappingException.class, "kafka_producer_failed"),
+          fatal(OutOfOrderSequenceException.class, "kafka_producer_failed"),
+          fatal(UnsupportedVersionException.class, "kafka_producer_failed"),
+          fatal(IllegalStateException.class, "kafka_producer_failed"),
+          new Rule(
+              InterruptException.class, Kind.UNAVAILABLE, Scope.DESTINATION, "kafka_interrupted"),
+          new Rule(
+              BufferExhaustedException.class,
+              Kind.UNAVAILABLE,
+              Scope.DESTINATION,
+              "kafka_buffer_full"),
+          stalled(NotEnoughReplicasException.class, Scope.TOPIC, "kafka_not_enough_replicas"),
+          stalled(
+              NotEnoughReplicasAfterAppendException.class,
+              Scope.TOPIC,
+              "kafka_not_enough_replicas"),
+          stalled(TimeoutException.class, Scope.DESTINATION, "kafka_timeout"),
+          stalled(RetriableException.class, Scope.TOPIC, "kafka_unsettled"),
+          new Rule(Throwable.class, Kind.RETRYABLE, Scope.UNKNOWN, "kafka_error"));
+
+  private final Secrets secrets;
+
+  KafkaErrors(Secrets secrets) {
+    this.secrets = secrets;
+  }
+
+  private static Rule terminal(Class<? extends Throwable> error, Scope scope, String code) {
+    return new Rule(error, Kind.TERMINAL, scope, code);
+  }
+
+  private static Rule topic(Class<? extends Throwable> error, String code) {
+    return new Rule(error, Kind.RETRYABLE, Scope.TOPIC, code);
+  }
+
+  private static Rule fatal(Class<? extends Throwable> error, String code) {
+    return new Rule(error, Kind.UNAVAILABLE, Scope.PRODUCER, code);
+  }
+
+  private static Rule stalled(Class<? extends Throwable> error, Scope scope, String code) {
+    return new Rule(error, Kind.STALLED, scope, code);
+  }
+
+  /**
+   * What became of a record.
+   *
+   * @param othersArrive whether the broker has lately acknowledged other records
+   */
+  Verdict of(Throwable error, boolean othersArrive) {
+    Throwable reason = reason(error);
+    for (Rule rule : RULES) {
+      if (rule.error().isInstance(reason)) {
+        Outcome outcome = rule.kind().outcome(rule.code(), text(error), othersArrive);
+        return new Verdict(outcome, rule.scope());
+      }
+    }
+    throw new AssertionError("the last rule fits everything");
+  }
+
+  /**
+   * What {@code send} threw instead of handing it to the callback, which it does when the producer
+   * takes no more records: closed, or in an error it does not leave.
+   */
+  Verdict ofThrown(Throwable error) {
+    Verdict verdict = of(error, false);
+    return verdict.scope() == Scope.MESSAGE || verdict.scope() == Scope.DESTINATION
+        ? verdict
+        : new Verdict(Outcome.unavailable("kafka_producer_failed", text(error)), Scope.PRODUCER);
+  }
+
+  /** A wait that ended without metadata has, as its cause, what the broker said of the topic. */
+  private static Throwable reason(Throwable error) {
+    return error instanceof TimeoutException && error.getCause() instanceof ApiException cause
+        ? cause
+        : error;
+  }
+
+  /** The error and what caused it, without secrets. */
+  String text(Throwable error) {
+    StringBuilder text = new StringBuilder();
+    Throwable next = error;
+    for (int depth = 0; next != null && depth < 4; depth++) {
+      text.append(depth == 0 ? "" : "; caused by ");
+      text.append(next.getClass().getSimpleName()).append(": ").append(next.getMessage());
+      next = next.getCause();
+    }
+    String clean = secrets.scrub(text.toString());
+    return clean.length() > LONGEST ? clean.substring(0, LONGEST) : clean;
+  }
+}

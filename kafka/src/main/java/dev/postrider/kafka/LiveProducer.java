@@ -1,0 +1,119 @@
+package dev.postrider.kafka;
+
+import dev.postrider.kafka.Verdict.Scope;
+import dev.postrider.message.Outcome;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
+import java.util.function.LongSupplier;
+import org.apache.kafka.clients.producer.Callback;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One producer from its making to its end, and what its answers say about it. When it turns out to
+ * be broken it says so once; what it still has then comes back as unavailable. Thread-safe.
+ */
+final class LiveProducer {
+  /** Errors nobody knows, and nothing else for this long, end a producer. */
+  private static final long SUSPECT_NANOS = Duration.ofSeconds(5).toNanos();
+
+  private final Producer<byte[], byte[]> producer;
+  private final KafkaErrors errors;
+  private final long recentNanos;
+  private final BiConsumer<LiveProducer, Outcome> broken;
+  private final LongSupplier nanoClock;
+  private final AtomicBoolean reported = new AtomicBoolean();
+  private volatile @Nullable Outcome retired;
+  private volatile boolean acked;
+  private volatile long ackedAtNanos;
+  private volatile long suspectSinceNanos;
+  private volatile boolean suspect;
+
+  /**
+   * Watches a producer.
+   *
+   * @param recent how far back an acknowledgement still shows that the cluster is reachable
+   * @param broken is told once, with the reason
+   */
+  LiveProducer(
+      Producer<byte[], byte[]> producer,
+      KafkaErrors errors,
+      Duration recent,
+      BiConsumer<LiveProducer, Outcome> broken,
+      LongSupplier nanoClock) {
+    this.producer = producer;
+    this.errors = errors;
+    this.recentNanos = recent.toNanos();
+    this.broken = broken;
+    this.nanoClock = nanoClock;
+  }
+
+  /** As Kafka's send: may throw, and call the callback as well. */
+  void send(ProducerRecord<byte[], byte[]> record, Callback callback) {
+    var unused = producer.send(record, callback);
+  }
+
+  void acknowledged() {
+    ackedAtNanos = nanoClock.getAsLong();
+    acked = true;
+    suspect = false;
+  }
+
+  boolean hasDelivered() {
+    return acked;
+  }
+
+  /** The verdict on an error that the callback got. */
+  Verdict failed(Exception error) {
+    long now = nanoClock.getAsLong();
+    Verdict verdict = errors.of(error, acked && now - ackedAtNanos < recentNanos);
+    Outcome end = retired;
+    if (verdict.scope() == Scope.UNKNOWN && end != null) {
+      return new Verdict(end, Scope.PRODUCER);
+    }
+    if (verdict.scope() == Scope.PRODUCER || (verdict.scope() == Scope.UNKNOWN && hopeless(now))) {
+      report(verdict.outcome());
+    }
+    return verdict;
+  }
+
+  /** The verdict on an error that send threw. */
+  Verdict threw(RuntimeException error) {
+    Outcome end = retired;
+    Verdict verdict = end == null ? errors.ofThrown(error) : new Verdict(end, Scope.PRODUCER);
+    if (verdict.scope() == Scope.PRODUCER) {
+      report(verdict.outcome());
+    }
+    return verdict;
+  }
+
+  private boolean hopeless(long now) {
+    if (!suspect) {
+      suspectSinceNanos = now;
+      suspect = true;
+    }
+    return now - suspectSinceNanos >= SUSPECT_NANOS;
+  }
+
+  private void report(Outcome outcome) {
+    if (reported.compareAndSet(false, true)) {
+      broken.accept(this, outcome);
+    }
+  }
+
+  /**
+   * Ends it without waiting for what it has in flight, which is answered with this outcome. A
+   * record may be on its way to the broker all the same: a duplicate then, and never a loss.
+   *
+   * @return the thread that does it, since the client sets no limit to the time it takes
+   */
+  Thread retire(Outcome outcome) {
+    retired = outcome;
+    Thread thread = new Thread(() -> producer.close(Duration.ZERO), "postrider-kafka-close");
+    thread.setDaemon(true);
+    thread.start();
+    return thread;
+  }
+}

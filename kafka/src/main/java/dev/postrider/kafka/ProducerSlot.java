@@ -1,0 +1,113 @@
+package dev.postrider.kafka;
+
+import dev.postrider.message.Outcome;
+import dev.postrider.message.PostriderException;
+import java.time.Duration;
+import java.util.Map;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.common.KafkaException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Holds the producer, and makes another when it is broken: not before a pause, which doubles until
+ * something is delivered. Thread-safe.
+ */
+final class ProducerSlot {
+  private static final Logger log = LoggerFactory.getLogger(ProducerSlot.class);
+  private static final long PAUSE_MIN_MS = 200;
+  private static final long PAUSE_MAX_MS = 30_000;
+  private static final long CLOSE_MS = 5_000;
+
+  private final Map<String, Object> settings;
+  private final KafkaErrors errors;
+  private final Duration recent;
+
+  private @Nullable LiveProducer current;
+  private Outcome absent = Outcome.unavailable("kafka_producer_failed", "no producer yet");
+  private long pauseMs = PAUSE_MIN_MS;
+  private long notBeforeNanos = System.nanoTime();
+  private boolean closed;
+
+  /**
+   * An empty slot.
+   *
+   * @param recent how far back an acknowledgement still shows that the cluster is reachable
+   */
+  ProducerSlot(Map<String, String> settings, KafkaErrors errors, Duration recent) {
+    this.settings = Map.copyOf(settings);
+    this.errors = errors;
+    this.recent = recent;
+  }
+
+  /** The producer, a new one if need and time be; null if there is none now. */
+  synchronized @Nullable LiveProducer get() {
+    if (current == null && !closed && System.nanoTime() - notBeforeNanos >= 0) {
+      try {
+        current = make();
+      } catch (KafkaException e) {
+        pause(Outcome.unavailable("kafka_producer_failed", errors.text(e)));
+      }
+    }
+    return current;
+  }
+
+  /** The answer for messages while there is no producer. */
+  synchronized Outcome absent() {
+    return absent;
+  }
+
+  /** Makes the first producer, or says why that is impossible. */
+  synchronized void open() {
+    try {
+      current = make();
+    } catch (KafkaException e) {
+      throw new PostriderException("kafka: " + errors.text(e));
+    }
+  }
+
+  private LiveProducer make() {
+    KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(settings);
+    return new LiveProducer(producer, errors, recent, this::broken, System::nanoTime);
+  }
+
+  private synchronized void broken(LiveProducer producer, Outcome why) {
+    if (producer == current) {
+      current = null;
+      if (producer.hasDelivered()) {
+        pauseMs = PAUSE_MIN_MS;
+      }
+      pause(why);
+      producer.retire(why);
+    }
+  }
+
+  private void pause(Outcome why) {
+    absent = why;
+    notBeforeNanos = System.nanoTime() + Duration.ofMillis(pauseMs).toNanos();
+    log.warn("event=kafka_producer_replaced pause_ms={} reason=\"{}\"", pauseMs, why);
+    pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS);
+  }
+
+  void close() {
+    LiveProducer last;
+    synchronized (this) {
+      last = current;
+      current = null;
+      closed = true;
+      absent = Outcome.unavailable("closed", "the destination is closed");
+    }
+    if (last != null) {
+      join(last.retire(absent()));
+    }
+  }
+
+  private static void join(Thread closing) {
+    try {
+      closing.join(CLOSE_MS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

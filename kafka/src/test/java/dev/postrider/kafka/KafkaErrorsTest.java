@@ -1,0 +1,133 @@
+package dev.postrider.kafka;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.postrider.kafka.Verdict.Scope;
+import dev.postrider.message.Outcome;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.kafka.clients.producer.BufferExhaustedException;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.LeaderNotAvailableException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.SaslAuthenticationException;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.apache.kafka.common.protocol.Errors;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The table of errors, with the classes that brokers' codes become. */
+@Tag("OP-6")
+@Tag("EN-10")
+class KafkaErrorsTest {
+  private final KafkaErrors errors = new KafkaErrors(new Secrets(Map.of()));
+  private final AtomicLong now = new AtomicLong();
+  private final List<Outcome> broken = new ArrayList<>();
+  private final LiveProducer producer =
+      new LiveProducer(
+          null, errors, Duration.ofSeconds(10), (self, why) -> broken.add(why), now::get);
+
+  @ParameterizedTest
+  @CsvSource({
+    "MESSAGE_TOO_LARGE, terminal kafka_too_large, MESSAGE",
+    "INVALID_RECORD, terminal kafka_invalid_record, MESSAGE",
+    "INVALID_TIMESTAMP, terminal kafka_invalid_record, MESSAGE",
+    "INVALID_TOPIC_EXCEPTION, terminal kafka_invalid_topic, TOPIC",
+    "UNKNOWN_TOPIC_OR_PARTITION, retryable kafka_unknown_topic, TOPIC",
+    "UNKNOWN_TOPIC_ID, retryable kafka_unknown_topic, TOPIC",
+    "TOPIC_AUTHORIZATION_FAILED, retryable kafka_topic_authorization, TOPIC",
+    "SASL_AUTHENTICATION_FAILED, unavailable kafka_authentication, PRODUCER",
+    "CLUSTER_AUTHORIZATION_FAILED, unavailable kafka_cluster_authorization, PRODUCER",
+    "PRODUCER_FENCED, unavailable kafka_producer_failed, PRODUCER",
+    "INVALID_PRODUCER_EPOCH, unavailable kafka_producer_failed, PRODUCER",
+    "INVALID_PRODUCER_ID_MAPPING, unavailable kafka_producer_failed, PRODUCER",
+    "OUT_OF_ORDER_SEQUENCE_NUMBER, unavailable kafka_producer_failed, PRODUCER",
+    "UNKNOWN_PRODUCER_ID, unavailable kafka_producer_failed, PRODUCER",
+    "UNSUPPORTED_VERSION, unavailable kafka_producer_failed, PRODUCER",
+    "NOT_ENOUGH_REPLICAS, unavailable kafka_not_enough_replicas, TOPIC",
+    "NOT_ENOUGH_REPLICAS_AFTER_APPEND, unavailable kafka_not_enough_replicas, TOPIC",
+    "REQUEST_TIMED_OUT, unavailable kafka_timeout, DESTINATION",
+    "NOT_LEADER_OR_FOLLOWER, unavailable kafka_unsettled, TOPIC",
+    "CORRUPT_MESSAGE, unavailable kafka_unsettled, TOPIC",
+    "UNKNOWN_SERVER_ERROR, retryable kafka_error, UNKNOWN",
+    "POLICY_VIOLATION, retryable kafka_error, UNKNOWN",
+  })
+  void brokersCodes(Errors code, String expected, Scope scope) {
+    Verdict verdict = errors.of(code.exception(), false);
+    assertThat(Sample.code(verdict.outcome())).isEqualTo(expected);
+    assertThat(verdict.scope()).isEqualTo(scope);
+  }
+
+  @ParameterizedTest
+  @EnumSource(value = Errors.class, mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+  void noErrorCountsAsDeliveredAndNoneThatMayPassAsDead(Errors code) {
+    for (boolean othersArrive : List.of(true, false)) {
+      Outcome outcome = errors.of(code.exception(), othersArrive).outcome();
+      assertThat(outcome).isNotInstanceOf(Outcome.Delivered.class);
+      if (code.exception() instanceof RetriableException) {
+        assertThat(outcome).isNotInstanceOf(Outcome.Terminal.class);
+      }
+    }
+  }
+
+  @Test
+  void aWaitForMetadataIsJudgedByWhatTheBrokerSaid() {
+    TimeoutException unknown =
+        new TimeoutException("after 500 ms", new UnknownTopicOrPartitionException("not here"));
+    assertThat(Sample.code(errors.of(unknown, false).outcome()))
+        .isEqualTo("retryable kafka_unknown_topic");
+    TimeoutException election =
+        new TimeoutException("after 500 ms", new LeaderNotAvailableException("soon"));
+    assertThat(errors.of(election, false).scope()).isEqualTo(Scope.TOPIC);
+    Verdict silence = errors.of(new TimeoutException("after 500 ms"), false);
+    assertThat(silence.scope()).isEqualTo(Scope.DESTINATION);
+    assertThat(Sample.code(errors.of(new BufferExhaustedException("full"), true).outcome()))
+        .isEqualTo("unavailable kafka_buffer_full");
+  }
+
+  @Test
+  void whatSendThrowsEndsTheProducerUnlessItIsTheMessages() {
+    KafkaException stuck =
+        new KafkaException("in an error state", new SaslAuthenticationException("who?"));
+    assertThat(errors.ofThrown(stuck).scope()).isEqualTo(Scope.PRODUCER);
+    assertThat(errors.ofThrown(stuck).outcome()).isInstanceOf(Outcome.Unavailable.class);
+    assertThat(errors.ofThrown(new RecordTooLargeException("large")).scope())
+        .isEqualTo(Scope.MESSAGE);
+  }
+
+  @Test
+  void aTimeoutIsThePartitionsIfOthersArriveAndTheClustersIfNot() {
+    TimeoutException timeout = new TimeoutException("expired");
+    assertThat(producer.failed(timeout).outcome()).isInstanceOf(Outcome.Unavailable.class);
+    producer.acknowledged();
+    now.addAndGet(Duration.ofSeconds(9).toNanos());
+    assertThat(producer.failed(timeout).outcome()).isInstanceOf(Outcome.Retryable.class);
+    now.addAndGet(Duration.ofSeconds(2).toNanos());
+    assertThat(producer.failed(timeout).outcome()).isInstanceOf(Outcome.Unavailable.class);
+    assertThat(broken).isEmpty();
+  }
+
+  @Test
+  void errorsThatNobodyKnowsAndNothingElseEndAProducer() {
+    KafkaException unknown = new KafkaException("what is this?");
+    producer.failed(unknown);
+    now.addAndGet(Duration.ofSeconds(4).toNanos());
+    producer.failed(unknown);
+    producer.acknowledged();
+    now.addAndGet(Duration.ofSeconds(4).toNanos());
+    producer.failed(unknown);
+    assertThat(broken).isEmpty();
+    now.addAndGet(Duration.ofSeconds(5).toNanos());
+    producer.failed(unknown);
+    producer.failed(unknown);
+    assertThat(broken).hasSize(1);
+  }
+}
