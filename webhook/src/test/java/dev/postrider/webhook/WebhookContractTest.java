@@ -1,0 +1,53 @@
+package dev.postrider.webhook;
+
+import dev.postrider.dispatch.Destination;
+import dev.postrider.testkit.Arrival;
+import dev.postrider.testkit.OutageContract;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+
+@Tag("OP-6")
+class WebhookContractTest extends OutageContract {
+  private final Receiver receiver = new Receiver("127.0.0.1", Certificate.valid().server());
+
+  @AfterEach
+  void stop() {
+    receiver.close();
+  }
+
+  @Override
+  protected Destination open() {
+    return Hooks.open(Hooks.toHost(receiver));
+  }
+
+  @Override
+  protected List<Arrival> arrived() {
+    return receiver.requests().stream().map(WebhookContractTest::arrival).toList();
+  }
+
+  private static Arrival arrival(Receiver.Request request) {
+    Map<String, String> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+    request.headers().forEach((name, value) -> headers.put(name, decode(value)));
+    return new Arrival(UUID.fromString(request.header("webhook-id")), request.body(), headers);
+  }
+
+  private static String decode(String value) {
+    return URLDecoder.decode(value.replace("+", "%2B"), StandardCharsets.UTF_8);
+  }
+
+  @Override
+  protected void breakOff() {
+    receiver.stop();
+  }
+
+  @Override
+  protected void repair() {
+    receiver.start();
+  }
+}
