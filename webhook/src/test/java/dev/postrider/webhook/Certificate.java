@@ -7,6 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
@@ -15,6 +17,7 @@ import javax.net.ssl.TrustManagerFactory;
 /** A certificate made by keytool: a context for the server, and one for clients that trust it. */
 final class Certificate {
   static final String HOST = "hooks.test";
+  private static final String STORE = "keys.p12";
   private static final String PASSWORD = "changeit";
   private static Certificate valid;
 
@@ -22,20 +25,22 @@ final class Certificate {
 
   private Certificate(String host, String startDate) {
     try {
-      Path file = Files.createTempDirectory("postrider-webhook").resolve("keys.p12");
-      keytool(file, host, startDate);
+      Path folder = Files.createTempDirectory("postrider-webhook");
+      make(folder, host, startDate);
       this.store = KeyStore.getInstance("PKCS12");
-      try (InputStream in = Files.newInputStream(file)) {
+      try (InputStream in = Files.newInputStream(folder.resolve(STORE))) {
         store.load(in, PASSWORD.toCharArray());
       }
-      Files.delete(file);
-      Files.delete(file.getParent());
+      for (String file : List.of(STORE, "request", "signed")) {
+        Files.delete(folder.resolve(file));
+      }
+      Files.delete(folder);
     } catch (IOException | GeneralSecurityException | InterruptedException e) {
       throw new IllegalStateException(e);
     }
   }
 
-  /** For hooks.test and 127.0.0.1, valid for ten days. */
+  /** For hooks.test, valid for ten days. */
   static synchronized Certificate valid() {
     if (valid == null) {
       valid = new Certificate(HOST, "-1d");
@@ -51,32 +56,32 @@ final class Certificate {
     return new Certificate("other.test", "-1d");
   }
 
-  private static void keytool(Path file, String host, String startDate)
+  /**
+   * A certificate signed by an authority of its own: Java never looks at the dates of one that is
+   * trusted directly.
+   */
+  private static void make(Path folder, String host, String startDate)
       throws IOException, InterruptedException {
-    Process process =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
-                "-genkeypair",
-                "-alias",
-                "server",
-                "-keyalg",
-                "EC",
-                "-dname",
-                "CN=" + host,
-                "-ext",
-                "san=dns:" + host,
-                "-startdate",
-                startDate,
-                "-validity",
-                "10",
-                "-storetype",
-                "PKCS12",
-                "-storepass",
-                PASSWORD,
-                "-keystore",
-                file.toString())
-            .redirectErrorStream(true)
-            .start();
+    String store = folder.resolve(STORE).toString();
+    String request = folder.resolve("request").toString();
+    String signed = folder.resolve("signed").toString();
+    keytool(store, "-genkeypair -alias authority -keyalg EC -dname CN=authority -ext bc:c");
+    keytool(store, "-genkeypair -alias server -keyalg EC -dname CN=" + host);
+    keytool(store, "-certreq -alias server -file " + request);
+    keytool(
+        store,
+        "-gencert -alias authority -validity 10 -startdate %s -ext san=dns:%s -infile %s -outfile %s"
+            .formatted(startDate, host, request, signed));
+    keytool(store, "-importcert -noprompt -alias server -file " + signed);
+  }
+
+  private static void keytool(String store, String arguments)
+      throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
+    command.addAll(List.of(arguments.split(" ", -1)));
+    command.addAll(List.of("-storetype", "PKCS12", "-storepass", PASSWORD, "-keystore", store));
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
     String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     if (!process.waitFor(60, TimeUnit.SECONDS) || process.exitValue() != 0) {
       throw new IllegalStateException("keytool failed: " + said);
@@ -86,11 +91,18 @@ final class Certificate {
   SSLContext server() {
     try {
       KeyManagerFactory keys = KeyManagerFactory.getInstance("PKIX");
-      keys.init(store, PASSWORD.toCharArray());
+      KeyStore own = KeyStore.getInstance("PKCS12");
+      own.load(null, null);
+      own.setKeyEntry(
+          "server",
+          store.getKey("server", PASSWORD.toCharArray()),
+          PASSWORD.toCharArray(),
+          store.getCertificateChain("server"));
+      keys.init(own, PASSWORD.toCharArray());
       SSLContext context = SSLContext.getInstance("TLS");
       context.init(keys.getKeyManagers(), null, null);
       return context;
-    } catch (GeneralSecurityException e) {
+    } catch (GeneralSecurityException | IOException e) {
       throw new IllegalStateException(e);
     }
   }
@@ -99,7 +111,7 @@ final class Certificate {
     try {
       KeyStore trusted = KeyStore.getInstance("PKCS12");
       trusted.load(null, null);
-      trusted.setCertificateEntry("server", store.getCertificate("server"));
+      trusted.setCertificateEntry("authority", store.getCertificate("authority"));
       TrustManagerFactory trust = TrustManagerFactory.getInstance("PKIX");
       trust.init(trusted);
       SSLContext context = SSLContext.getInstance("TLS");

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A real HTTP server on a loopback address that keeps what it was sent. Thread-safe. */
 final class Receiver implements AutoCloseable {
+  private static final int BACKLOG = 200;
   private final String address;
   private final @Nullable SSLContext tls;
   private final Queue<Request> requests = new ConcurrentLinkedQueue<>();
@@ -35,7 +36,12 @@ final class Receiver implements AutoCloseable {
    * @param from where the connection came from, port included: the same for a kept connection
    */
   record Request(
-      String method, URI uri, Map<String, String> headers, byte[] body, InetSocketAddress from) {
+      String method,
+      URI uri,
+      Map<String, String> headers,
+      byte[] body,
+      InetSocketAddress from,
+      long atNanos) {
     String header(String name) {
       return headers.get(name);
     }
@@ -62,7 +68,15 @@ final class Receiver implements AutoCloseable {
   }
 
   Receiver(String address, @Nullable SSLContext tls) {
+    this(address, 0, tls);
+  }
+
+  /**
+   * @param port 0 for any
+   */
+  Receiver(String address, int port, @Nullable SSLContext tls) {
     this.address = address;
+    this.port = port;
     this.tls = tls;
     start();
   }
@@ -76,9 +90,9 @@ final class Receiver implements AutoCloseable {
     try {
       InetSocketAddress where = new InetSocketAddress(address, port);
       if (tls == null) {
-        server = HttpServer.create(where, 0);
+        server = HttpServer.create(where, BACKLOG);
       } else {
-        HttpsServer https = HttpsServer.create(where, 0);
+        HttpsServer https = HttpsServer.create(where, BACKLOG);
         https.setHttpsConfigurator(new HttpsConfigurator(tls));
         server = https;
       }
@@ -107,7 +121,8 @@ final class Receiver implements AutoCloseable {
               exchange.getRequestURI(),
               headers,
               exchange.getRequestBody().readAllBytes(),
-              exchange.getRemoteAddress());
+              exchange.getRemoteAddress(),
+              System.nanoTime());
       requests.add(request);
       Answer answer = behaviour.apply(request);
       answer.headers().forEach(exchange.getResponseHeaders()::set);

@@ -5,6 +5,7 @@ import dev.postrider.testkit.Arrival;
 import dev.postrider.testkit.OutageContract;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -14,6 +15,8 @@ import org.junit.jupiter.api.Tag;
 
 @Tag("OP-6")
 class WebhookContractTest extends OutageContract {
+  private static final Duration SLOWEST = Duration.ofSeconds(40);
+
   private final Receiver receiver = new Receiver("127.0.0.1", Certificate.valid().server());
 
   @AfterEach
@@ -23,7 +26,13 @@ class WebhookContractTest extends OutageContract {
 
   @Override
   protected Destination open() {
-    return Hooks.open(Hooks.toHost(receiver));
+    return Hooks.open(Hooks.toHost(receiver).connectTimeout(SLOWEST).deadline(SLOWEST));
+  }
+
+  /** A busy machine may need long for many TLS handshakes at once. */
+  @Override
+  protected Duration timeout() {
+    return Duration.ofMinutes(1);
   }
 
   @Override
