@@ -2,6 +2,7 @@ package dev.postrider.webhook;
 
 import dev.postrider.message.Outcome;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -12,8 +13,9 @@ import org.jspecify.annotations.Nullable;
 final class Delivery {
   private final Consumer<Outcome> answers;
   private final AtomicBoolean answered = new AtomicBoolean();
+  private final AtomicReference<@Nullable Outcome> fate = new AtomicReference<>();
+  private volatile boolean ended;
   private volatile @Nullable Exchange exchange;
-  private volatile @Nullable Outcome decided;
 
   Delivery(Consumer<Outcome> answers) {
     this.answers = answers;
@@ -22,27 +24,33 @@ final class Delivery {
   /** Takes the exchange to be cancelled at the deadline; false if that is over. */
   boolean begin(Exchange begun) {
     exchange = begun;
-    return !answered.get();
+    return !ended;
   }
 
   /** The status has come: whatever happens to the body, this is what it means. */
   void decide(Outcome outcome) {
-    decided = outcome;
+    fate.compareAndSet(null, outcome);
   }
 
+  /** Answers for the worker, unless it was told to end. */
   void answer(Outcome outcome) {
+    Outcome decided = fate.get();
     if (answered.compareAndSet(false, true)) {
-      answers.accept(outcome);
+      answers.accept(ended && decided != null ? decided : outcome);
     }
   }
 
-  /** Ends it from outside, with this outcome unless the status has come. */
+  /**
+   * Ends it from outside, with this outcome unless the status has come. Cancels before it answers:
+   * once it is answered, nothing more may be sent.
+   */
   void end(Outcome otherwise) {
-    Outcome known = decided;
-    answer(known == null ? otherwise : known);
+    fate.compareAndSet(null, otherwise);
+    ended = true;
     Exchange begun = exchange;
     if (begun != null) {
       begun.cancel();
     }
+    answer(otherwise);
   }
 }

@@ -48,7 +48,7 @@ final class Exchange {
   }
 
   Outcome run(Reader reader) throws IOException {
-    HttpClientContext context = HttpClientContext.create();
+    HttpClientContext context = context();
     try {
       return send(context, reader);
     } catch (IOException e) {
@@ -57,8 +57,14 @@ final class Exchange {
       }
       // The receiver closed a kept connection just when we used it again: no fault of anybody's.
       transport.forgetIdle();
-      return send(HttpClientContext.create(), reader);
+      return send(context(), reader);
     }
+  }
+
+  private HttpClientContext context() {
+    HttpClientContext context = HttpClientContext.create();
+    context.setAttribute(Connector.REQUEST, request);
+    return context;
   }
 
   private Outcome send(HttpClientContext context, Reader reader) throws IOException {

@@ -1,9 +1,6 @@
 package dev.postrider.webhook;
 
-import java.net.Proxy;
-import java.net.Socket;
 import java.time.Duration;
-import java.util.Map;
 import javax.net.ssl.SSLContext;
 import org.apache.hc.client5.http.config.ConnectionConfig;
 import org.apache.hc.client5.http.config.RequestConfig;
@@ -11,7 +8,6 @@ import org.apache.hc.client5.http.config.TlsConfig;
 import org.apache.hc.client5.http.impl.DefaultSchemePortResolver;
 import org.apache.hc.client5.http.impl.classic.CloseableHttpClient;
 import org.apache.hc.client5.http.impl.classic.HttpClients;
-import org.apache.hc.client5.http.impl.io.DefaultHttpClientConnectionOperator;
 import org.apache.hc.client5.http.impl.io.ManagedHttpClientConnectionFactory;
 import org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManager;
 import org.apache.hc.client5.http.impl.routing.DefaultRoutePlanner;
@@ -81,15 +77,9 @@ final class Transport implements AutoCloseable {
   private static PoolingHttpClientConnectionManager connections(WebhookConfig config) {
     CheckedResolver resolver =
         new CheckedResolver(config.lookup, config.guard, config.endpoint.plain());
-    TlsSocketStrategy tls = tls(config);
     PoolingHttpClientConnectionManager connections =
         new PoolingHttpClientConnectionManager(
-            new DefaultHttpClientConnectionOperator(
-                // A bare socket would obey the JVM's socksProxyHost, and reach what nobody checked.
-                proxy -> new Socket(Proxy.NO_PROXY),
-                DefaultSchemePortResolver.INSTANCE,
-                resolver,
-                Map.of("https", tls)::get),
+            new Connector(resolver, tls(config)),
             PoolConcurrencyPolicy.STRICT,
             PoolReusePolicy.LIFO,
             CONNECTION_LIFE,

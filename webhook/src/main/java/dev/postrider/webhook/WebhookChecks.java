@@ -34,11 +34,11 @@ final class WebhookChecks {
 
   private static List<SigningKey> keys(WebhookConfig.Builder builder, List<String> wrong) {
     List<SigningKey> keys = new ArrayList<>();
-    for (String text : builder.keys) {
+    for (int i = 0; i < builder.keys.size(); i++) {
       try {
-        keys.add(SigningKey.parse(text));
+        keys.add(SigningKey.parse(builder.keys.get(i)));
       } catch (PostriderException e) {
-        wrong.add("key " + (keys.size() + 1) + ": " + e.getMessage());
+        wrong.add("key " + (i + 1) + ": " + e.getMessage());
       }
     }
     boolean none = builder.keys.isEmpty();

@@ -233,7 +233,7 @@ class FaultsTest {
                   Hooks.kind(Hooks.send(destination, Hooks.message("{}")))
                       .equals("retryable timeout"));
       // The last one alone got as far as the receiver.
-      assertThat(server.requests.get()).isEqualTo(1);
+      assertThat(server.connections.get()).isEqualTo(1);
     }
   }
 
