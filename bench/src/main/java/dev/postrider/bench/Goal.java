@@ -15,6 +15,7 @@ record Goal(boolean atLeast, double limit) {
           Map.entry("latency_p50_vs_notify", new Goal(false, 3)),
           Map.entry("held_xmin_vs_normal", new Goal(true, 0.6)),
           Map.entry("growth_2m_vs_100k", new Goal(true, 0.85)),
+          Map.entry("webhook_vs_limit", new Goal(true, 0.8)),
           Map.entry("blocked_vs_normal", new Goal(true, 0.75)));
 
   static Goal of(String ratio) {
