@@ -14,7 +14,8 @@ public final class Bench {
           new HeldSnapshotScenario(),
           new GrowthScenario(),
           new BlockedScenario(),
-          new KafkaScenario());
+          new KafkaScenario(),
+          new WebhookScenario());
 
   private Bench() {}
 

@@ -16,7 +16,8 @@ record Goal(boolean atLeast, double limit) {
           Map.entry("held_xmin_vs_normal", new Goal(true, 0.6)),
           Map.entry("growth_2m_vs_100k", new Goal(true, 0.85)),
           Map.entry("blocked_vs_normal", new Goal(true, 0.75)),
-          Map.entry("kafka_vs_bare", new Goal(true, 0.5)));
+          Map.entry("kafka_vs_bare", new Goal(true, 0.5)),
+          Map.entry("webhook_vs_limit", new Goal(true, 0.8)));
 
   static Goal of(String ratio) {
     Goal goal = GOALS.get(ratio);

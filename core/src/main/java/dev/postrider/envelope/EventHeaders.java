@@ -2,38 +2,54 @@ package dev.postrider.envelope;
 
 import dev.postrider.message.Message;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The headers that travel with every message: the producer's own first, then ours, which win over
- * theirs of the same name. Thread-safe.
+ * theirs of the same name in whatever case. Thread-safe.
  */
 public final class EventHeaders {
+  private static final Set<String> OURS =
+      Set.of(
+          "x-event-id",
+          "x-aggregate-type",
+          "x-aggregate-id",
+          "x-event-type",
+          "x-group-id",
+          "x-subsidiary-id",
+          "x-key",
+          "x-sequence",
+          "x-attempts",
+          "x-fencing-token",
+          "x-redelivery");
+
   private EventHeaders() {}
 
   public static Map<String, String> of(Message message) {
     Map<String, String> headers = new LinkedHashMap<>(message.headers());
+    // A producer must not pass for another tenant by a header that we leave out, nor by one that
+    // differs from ours in case only: HTTP knows no case.
+    headers.keySet().removeIf(name -> OURS.contains(name.toLowerCase(Locale.ROOT)));
     Tenant tenant = Tenant.of(message.tenant());
     headers.put("x-event-id", message.id().toString());
-    set(headers, "x-aggregate-type", message.aggregateType());
-    set(headers, "x-aggregate-id", message.aggregateId());
-    set(headers, "x-event-type", message.eventType());
-    set(headers, "x-group-id", tenant.group());
-    set(headers, "x-subsidiary-id", tenant.subsidiary());
-    set(headers, "x-key", message.key());
-    set(headers, "x-sequence", message.key() == null ? null : Long.toString(message.sequence()));
+    put(headers, "x-aggregate-type", message.aggregateType());
+    put(headers, "x-aggregate-id", message.aggregateId());
+    put(headers, "x-event-type", message.eventType());
+    put(headers, "x-group-id", tenant.group());
+    put(headers, "x-subsidiary-id", tenant.subsidiary());
+    put(headers, "x-key", message.key());
+    put(headers, "x-sequence", message.key() == null ? null : Long.toString(message.sequence()));
     headers.put("x-attempts", Integer.toString(message.attempt()));
     headers.put("x-fencing-token", Long.toString(message.token()));
-    set(headers, "x-redelivery", message.redelivery() ? "true" : null);
+    put(headers, "x-redelivery", message.redelivery() ? "true" : null);
     return headers;
   }
 
-  /** A producer must not pass for another tenant by a header that we leave out. */
-  private static void set(Map<String, String> headers, String name, @Nullable String value) {
-    if (value == null) {
-      headers.remove(name);
-    } else {
+  private static void put(Map<String, String> headers, String name, @Nullable String value) {
+    if (value != null) {
       headers.put(name, value);
     }
   }
