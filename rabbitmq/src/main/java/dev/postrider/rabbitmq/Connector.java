@@ -22,6 +22,7 @@ final class Connector implements AutoCloseable {
   private static final long PAUSE_MAX_MILLIS = 10_000;
   private static final long SWEEP_MILLIS = 100;
   private static final long FIRST_WAIT_MILLIS = 2_000;
+  private static final int ABORT_MILLIS = 2_000;
   private static final long CLOSE_WAIT_MILLIS = 5_000;
 
   private final RabbitConfig config;
@@ -83,14 +84,15 @@ final class Connector implements AutoCloseable {
   }
 
   private void failed(Throwable e, Wire.@Nullable Open open) {
+    Outcome why = Replies.notConnected(e);
+    if (!why.equals(absence)) { // an outage of hours is one line, not thousands
+      log.warn(
+          "event=outbox_rabbitmq_not_connected broker=\"{}\" why=\"{}\"", config.broker(), why);
+    }
     link = null;
-    absence = Replies.notConnected(e);
-    log.warn(
-        "event=outbox_rabbitmq_not_connected broker=\"{}\" error=\"{}\"",
-        config.broker(),
-        e.toString());
+    absence = why;
     if (open != null) {
-      open.connection().abort((int) PAUSE_MAX_MILLIS);
+      open.connection().abort(ABORT_MILLIS);
     }
     connectLater();
   }

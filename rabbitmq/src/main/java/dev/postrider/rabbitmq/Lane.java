@@ -103,7 +103,7 @@ final class Lane implements ConfirmListener, ReturnListener {
       parcel.settle(Outcome.unavailable("channel_closed", Replies.text(e)));
     } catch (IOException e) {
       open = false;
-      watcher.broken(Outcome.unavailable("write_failed", e.toString()));
+      watcher.broken(Outcome.unavailable("write_failed", Replies.text(e)));
     } catch (RuntimeException e) {
       remove(number);
       retire();

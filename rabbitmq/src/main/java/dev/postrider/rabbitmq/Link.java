@@ -176,7 +176,7 @@ final class Link implements Lane.Watcher, BlockedListener {
         }
       }
     } catch (IOException | RuntimeException e) {
-      fail(Outcome.unavailable("channel_failed", "no channel could be opened: " + e));
+      fail(Outcome.unavailable("channel_failed", "no channel could be opened: " + Replies.text(e)));
     }
   }
 

@@ -74,8 +74,10 @@ final class Quarantine implements Lane.Watcher {
       inFlight = parcel;
       current.publish(parcel);
     } catch (IOException | RuntimeException e) {
-      parcel.settle(Outcome.unavailable("channel_failed", "no channel could be opened: " + e));
-      link.fail(Outcome.unavailable("channel_failed", "no channel could be opened: " + e));
+      parcel.settle(
+          Outcome.unavailable("channel_failed", "no channel could be opened: " + Replies.text(e)));
+      link.fail(
+          Outcome.unavailable("channel_failed", "no channel could be opened: " + Replies.text(e)));
     }
   }
 

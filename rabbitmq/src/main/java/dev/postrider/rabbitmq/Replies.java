@@ -40,9 +40,19 @@ final class Replies {
 
   static Outcome notConnected(Throwable failure) {
     boolean login = failure instanceof AuthenticationFailureException;
-    return Outcome.unavailable(
-        login ? "login_refused" : "not_connected",
-        failure.getClass().getSimpleName() + ": " + failure.getMessage());
+    return Outcome.unavailable(login ? "login_refused" : "not_connected", text(failure));
+  }
+
+  /** The client's exceptions often say nothing themselves. */
+  static String text(Throwable failure) {
+    Throwable telling = failure;
+    for (int depth = 0; depth < 5 && telling.getCause() != null; depth++) {
+      telling = telling.getCause();
+    }
+    if (telling instanceof ShutdownSignalException signal) {
+      return text(signal);
+    }
+    return telling.getClass().getSimpleName() + ": " + telling.getMessage();
   }
 
   static int code(ShutdownSignalException signal) {

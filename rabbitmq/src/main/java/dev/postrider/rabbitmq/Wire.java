@@ -96,6 +96,7 @@ final class Wire implements AutoCloseable {
     factory.setShutdownTimeout(millis(RPC_TIMEOUT));
     factory.setAutomaticRecoveryEnabled(false);
     factory.setTopologyRecoveryEnabled(false);
+    factory.setExceptionHandler(new Faults());
     factory.setThreadFactory(new DefaultThreadFactory("postrider-rabbitmq", true));
     return factory;
   }

@@ -1,0 +1,158 @@
+package dev.postrider.rabbitmq;
+
+import com.rabbitmq.client.AlreadyClosedException;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Delivery;
+import dev.postrider.inbox.Inbox;
+import dev.postrider.inbox.Incoming;
+import dev.postrider.inbox.Verdict;
+import dev.postrider.store.DatabaseError;
+import java.io.IOException;
+import java.sql.SQLException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What is done with each delivery. Thread-safe; each channel calls it one at a time. */
+final class Handling {
+  private static final Logger log = LoggerFactory.getLogger(Handling.class);
+  private static final long OUTAGE_PAUSE_MIN_MILLIS = 100;
+  private static final long OUTAGE_PAUSE_MAX_MILLIS = 5_000;
+
+  private final ConsumerConfig config;
+  private final DataSource database;
+  private final Inbox inbox;
+  private final InboxConsumer.Handler handler;
+  private final CountDownLatch closing;
+  private final Failures failures = new Failures();
+  private final Semaphore idle;
+
+  Handling(
+      ConsumerConfig config,
+      DataSource database,
+      Inbox inbox,
+      InboxConsumer.Handler handler,
+      CountDownLatch closing) {
+    this.config = config;
+    this.database = database;
+    this.inbox = inbox;
+    this.handler = handler;
+    this.closing = closing;
+    this.idle = new Semaphore(config.channels());
+  }
+
+  /** Answers the broker, unless the consumer is closing: then the message goes back by itself. */
+  void handle(Channel channel, Delivery delivery) throws IOException {
+    if (closing.getCount() == 0 || !idle.tryAcquire()) {
+      return;
+    }
+    try {
+      Received message = Received.of(delivery);
+      if (message == null) {
+        log.warn(
+            "event=inbox_rejected consumer={} why=\"no UUID as message id\" id=\"{}\"",
+            config.consumer(),
+            delivery.getProperties().getMessageId());
+        reject(channel, delivery);
+      } else {
+        handle(channel, delivery, message);
+      }
+    } catch (AlreadyClosedException e) {
+      log.debug("the channel is gone, so the message comes again", e);
+    } finally {
+      idle.release();
+    }
+  }
+
+  private void handle(Channel channel, Delivery delivery, Received message) throws IOException {
+    long pauseMillis = OUTAGE_PAUSE_MIN_MILLIS;
+    while (true) {
+      Throwable failure = attempt(message);
+      if (failure == null) {
+        failures.forget(message.id());
+        channel.basicAck(delivery.getEnvelope().getDeliveryTag(), false);
+        return;
+      }
+      if (!isOutage(failure)) {
+        failed(channel, delivery, message, failure);
+        return;
+      }
+      // Nobody could handle it now: going back would only count against it.
+      log.warn("event=inbox_database_away consumer={}", config.consumer(), failure);
+      if (closedWithin(pauseMillis)) {
+        return;
+      }
+      pauseMillis = Math.min(pauseMillis * 2, OUTAGE_PAUSE_MAX_MILLIS);
+    }
+  }
+
+  private @Nullable Throwable attempt(Received message) {
+    try {
+      Verdict verdict =
+          inbox.handle(
+              database,
+              config.consumer(),
+              Incoming.of(message.id()),
+              connection -> handler.handle(connection, message));
+      log.debug("message {}: {}", message.id(), verdict);
+      return null;
+    } catch (Throwable e) {
+      return e; // an Error too is the message's failure, and not the end of the consumer
+    }
+  }
+
+  private static boolean isOutage(Throwable failure) {
+    if (!(failure instanceof SQLException sql)) {
+      return false;
+    }
+    DatabaseError kind = DatabaseError.of(sql);
+    return kind == DatabaseError.TRANSIENT || kind == DatabaseError.CONFLICT;
+  }
+
+  private void failed(Channel channel, Delivery delivery, Received message, Throwable failure)
+      throws IOException {
+    int count = failures.add(message.id(), delivery);
+    boolean last = count >= config.maxDeliveries();
+    log.warn(
+        "event={} consumer={} id={} failures={}",
+        last ? "inbox_rejected" : "inbox_failed",
+        config.consumer(),
+        message.id(),
+        count,
+        failure);
+    if (last) {
+      failures.forget(message.id());
+      reject(channel, delivery);
+    } else if (!closedWithin(config.retryDelay().toMillis())) {
+      channel.basicNack(delivery.getEnvelope().getDeliveryTag(), false, true);
+    }
+  }
+
+  private static void reject(Channel channel, Delivery delivery) throws IOException {
+    channel.basicReject(delivery.getEnvelope().getDeliveryTag(), false);
+  }
+
+  private boolean closedWithin(long millis) {
+    try {
+      return closing.await(millis, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return true;
+    }
+  }
+
+  /** Waits for the handlers that run, within the consumer's shutdown timeout. */
+  void awaitIdle() {
+    try {
+      boolean unused =
+          idle.tryAcquire(
+              config.channels(), config.shutdownTimeout().toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
