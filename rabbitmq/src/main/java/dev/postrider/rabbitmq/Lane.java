@@ -13,18 +13,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One channel in confirm mode and what is not yet confirmed on it. Thread-safe. Confirms come on
- * the network thread, which never waits for the lock that is held while publishing.
+ * One channel in confirm mode and what is not yet confirmed on it. Publishing and all that the
+ * broker says happen on the network thread; what is given up, on any.
  */
 final class Lane implements ConfirmListener, ReturnListener {
   private final Channel channel;
   private final Watcher watcher;
   private final boolean mandatory;
-  private final ReentrantLock publishing = new ReentrantLock();
   private final ConcurrentSkipListMap<Long, Parcel> unconfirmed = new ConcurrentSkipListMap<>();
   private final Map<String, Parcel> byMessageId = new ConcurrentHashMap<>();
   private volatile boolean open = true;
@@ -64,23 +62,19 @@ final class Lane implements ConfirmListener, ReturnListener {
     return unconfirmed.isEmpty();
   }
 
+  /** On the network thread: from another one its frames could follow the channel's end. */
   void publish(Parcel parcel) {
-    publishing.lock();
-    try {
-      if (!open) {
-        parcel.settle(Outcome.unavailable("channel_closed", "the channel is closed"));
-        return;
-      }
-      long number = channel.getNextPublishSeqNo();
-      unconfirmed.put(number, parcel);
-      byMessageId.put(parcel.letter.properties().getMessageId(), parcel);
-      write(number, parcel);
-      Outcome end = over;
-      if (end != null) {
-        giveUpAll(end); // it came after the others had been given up
-      }
-    } finally {
-      publishing.unlock();
+    if (!open) {
+      parcel.settle(Outcome.unavailable("channel_closed", "the channel is closed"));
+      return;
+    }
+    long number = channel.getNextPublishSeqNo();
+    unconfirmed.put(number, parcel);
+    byMessageId.put(parcel.letter.properties().getMessageId(), parcel);
+    write(number, parcel);
+    Outcome end = over;
+    if (end != null) {
+      giveUpAll(end); // it came after the others had been given up
     }
   }
 
@@ -93,10 +87,6 @@ final class Lane implements ConfirmListener, ReturnListener {
     try {
       channel.basicPublish(
           letter.exchange(), letter.routingKey(), mandatory, letter.properties(), letter.body());
-      if (Thread.currentThread().isInterrupted()) {
-        open = false; // the client drops frames of an interrupted thread without a word
-        watcher.broken(Outcome.unavailable("interrupted", "publishing was interrupted"));
-      }
     } catch (AlreadyClosedException e) {
       open = false;
       remove(number);

@@ -9,6 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +40,7 @@ final class Link implements Lane.Watcher, BlockedListener {
   private final CopyOnWriteArrayList<Lane> lanes = new CopyOnWriteArrayList<>();
   private final CopyOnWriteArrayList<Lane> retired = new CopyOnWriteArrayList<>();
   private final AtomicReference<@Nullable Outcome> end = new AtomicReference<>();
+  private final AtomicLong handedOver = new AtomicLong();
   private volatile @Nullable Outcome blocked;
 
   Link(Wire.Open wire, RabbitConfig config, Suspects suspects, Executor worker, Runnable onEnd) {
@@ -91,6 +94,33 @@ final class Link implements Lane.Watcher, BlockedListener {
   }
 
   /**
+   * Publishes some parcels, each on its lane; returns at once. The client writes in order only what
+   * is written on the network thread: frames from another thread can come after its own answer to a
+   * closed channel, and the broker then closes the connection.
+   */
+  void publish(List<Consignment> consignments, long bytes) {
+    handedOver.addAndGet(bytes);
+    Runnable task =
+        () -> {
+          handedOver.addAndGet(-bytes);
+          consignments.forEach(Consignment::publish);
+        };
+    try {
+      wire.onNetworkThread(task);
+    } catch (RejectedExecutionException e) {
+      Outcome closed = Outcome.unavailable("closed", "the destination is closed");
+      consignments.forEach(consignment -> consignment.parcel().settle(closed));
+    }
+  }
+
+  /** A parcel and its way. */
+  record Consignment(Lane lane, Parcel parcel) {
+    private void publish() {
+      lane.publish(parcel);
+    }
+  }
+
+  /**
    * Waits until the socket takes more; why it will not, or null. The wait is here, and not inside
    * the client, which would hold locks that the network thread needs.
    */
@@ -98,7 +128,7 @@ final class Link implements Lane.Watcher, BlockedListener {
     long start = System.nanoTime();
     while (true) {
       Outcome why = closedOrBlocked();
-      if (why != null || wire.queuedBytes() <= QUEUED_BYTES) {
+      if (why != null || handedOver.get() + wire.queuedBytes() <= QUEUED_BYTES) {
         return why;
       }
       if (Thread.currentThread().isInterrupted()) {

@@ -72,7 +72,7 @@ final class Quarantine implements Lane.Watcher {
         lane = current;
       }
       inFlight = parcel;
-      current.publish(parcel);
+      link.publish(List.of(new Link.Consignment(current, parcel)), parcel.letter.body().length);
     } catch (IOException | RuntimeException e) {
       parcel.settle(
           Outcome.unavailable("channel_failed", "no channel could be opened: " + Replies.text(e)));

@@ -48,11 +48,16 @@ final class Wire implements AutoCloseable {
     this.loop = new NioEventLoopGroup(1, new DefaultThreadFactory("postrider-rabbitmq-io", true));
   }
 
-  /** What is open, and how to see what is queued for its socket. */
+  /** What is open, and the socket under it. Thread-safe. */
   record Open(Connection connection, Channel socket) {
     /** Bytes that the client has written and the socket has not taken. */
     long queuedBytes() {
       return socket.isOpen() ? NEVER_FULL - socket.bytesBeforeUnwritable() : 0;
+    }
+
+    /** On the thread that also reads from the socket, and writes without a detour. */
+    void onNetworkThread(Runnable task) {
+      socket.eventLoop().execute(task);
     }
   }
 
