@@ -7,10 +7,13 @@ import com.rabbitmq.client.GetResponse;
 import dev.postrider.testkit.Arrival;
 import dev.postrider.testkit.RabbitServer;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 /**
  * A look at a broker from the side, by a plain client. Tests that do not harm the broker share one,
@@ -70,17 +73,33 @@ final class TestBroker implements AutoCloseable {
     channel().queueBind(name, name, "#");
   }
 
-  /** Takes everything that is in the queue now. */
+  /** Takes everything that is in the queue now; nobody else takes from it. */
   List<GetResponse> take(String queue) throws Exception {
-    List<GetResponse> taken = new ArrayList<>();
-    for (GetResponse next = get(queue); next != null; next = get(queue)) {
-      taken.add(next);
+    int count = (int) ready(queue);
+    List<GetResponse> taken = Collections.synchronizedList(new ArrayList<>());
+    CountDownLatch all = new CountDownLatch(count);
+    Channel own = channel();
+    own.basicQos(500); // no more come than are asked for: the rest goes back
+    String tag =
+        own.basicConsume(
+            queue,
+            false,
+            (unused, delivery) -> {
+              if (taken.size() < count) {
+                taken.add(
+                    new GetResponse(
+                        delivery.getEnvelope(), delivery.getProperties(), delivery.getBody(), 0));
+                own.basicAck(delivery.getEnvelope().getDeliveryTag(), false);
+                all.countDown();
+              }
+            },
+            unused -> {});
+    if (!all.await(60, TimeUnit.SECONDS)) {
+      throw new AssertionError(all.getCount() + " of " + count + " did not come");
     }
-    return taken;
-  }
-
-  private GetResponse get(String queue) throws Exception {
-    return channel().basicGet(queue, true);
+    own.basicCancel(tag);
+    own.close();
+    return List.copyOf(taken);
   }
 
   static Arrival arrival(GetResponse response) {
