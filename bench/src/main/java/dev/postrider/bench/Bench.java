@@ -13,6 +13,7 @@ public final class Bench {
           new LatencyScenario(),
           new HeldSnapshotScenario(),
           new GrowthScenario(),
+          new RabbitScenario(),
           new BlockedScenario());
 
   private Bench() {}

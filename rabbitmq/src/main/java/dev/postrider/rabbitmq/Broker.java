@@ -35,7 +35,7 @@ public record Broker(
     Violations wrong = new Violations();
     wrong.check(!addresses.isEmpty(), "at least one address", "none");
     for (String address : addresses) {
-      wrong.check(isAddress(address), "an address as host or host:port", address);
+      wrong.check(isAddress(address), "an address as host or host:port", "another form");
     }
     wrong
         .name("a virtual host", virtualHost)

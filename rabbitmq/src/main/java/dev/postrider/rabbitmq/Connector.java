@@ -85,12 +85,14 @@ final class Connector implements AutoCloseable {
 
   private void failed(Throwable e, Wire.@Nullable Open open) {
     Outcome why = Replies.notConnected(e);
-    if (!why.equals(absence)) { // an outage of hours is one line, not thousands
+    if (!closed && !why.equals(absence)) { // an outage of hours is one line, not thousands
       log.warn(
           "event=outbox_rabbitmq_not_connected broker=\"{}\" why=\"{}\"", config.broker(), why);
     }
     link = null;
-    absence = why;
+    if (!closed) {
+      absence = why;
+    }
     if (open != null) {
       open.connection().abort(ABORT_MILLIS);
     }

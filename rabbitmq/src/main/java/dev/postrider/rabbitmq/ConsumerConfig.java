@@ -6,11 +6,12 @@ import java.time.Duration;
  * How a queue is consumed. Immutable.
  *
  * @param consumer the name under which the inbox remembers what was handled
- * @param prefetch messages that the broker sends ahead. Only with one, and one channel, does a
- *     message that fails come again before its successors
- * @param channels how many messages are handled at the same time
- * @param maxDeliveries after so many failures a message is rejected into the dead letters
- * @param retryDelay how long a message that failed is kept before it goes back
+ * @param prefetch messages that the broker sends ahead on each channel
+ * @param channels how many messages are handled at the same time; only with one in the queue's
+ *     order
+ * @param maxDeliveries after so many failures a message is rejected into the dead letters; on a
+ *     quorum queue earlier deliveries to processes that died count as well
+ * @param retryDelay how long a message that failed waits before it is handled again
  * @param shutdownTimeout for the handlers that run when the consumer is closed
  */
 public record ConsumerConfig(
@@ -38,10 +39,10 @@ public record ConsumerConfig(
         .report("RabbitMQ consumer");
   }
 
-  /** One message at a time, five times at most, a second apart. */
+  /** One message after the other, each five times at most, a second apart. */
   public static ConsumerConfig of(Broker broker, String queue, String consumer) {
     return new ConsumerConfig(
-        broker, queue, consumer, 1, 1, 5, Duration.ofSeconds(1), Duration.ofSeconds(20));
+        broker, queue, consumer, 20, 1, 5, Duration.ofSeconds(1), Duration.ofSeconds(20));
   }
 
   public ConsumerConfig withPrefetch(int value) {

@@ -9,6 +9,7 @@ import dev.postrider.inbox.Verdict;
 import dev.postrider.store.DatabaseError;
 import java.io.IOException;
 import java.sql.SQLException;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -28,7 +29,6 @@ final class Handling {
   private final Inbox inbox;
   private final InboxConsumer.Handler handler;
   private final CountDownLatch closing;
-  private final Failures failures = new Failures();
   private final Semaphore idle;
 
   Handling(
@@ -68,26 +68,53 @@ final class Handling {
     }
   }
 
+  /**
+   * Keeps a message that fails and tries it again here: if it went back to the queue, those that
+   * the broker has sent ahead would pass it, and a quorum queue puts it behind others anyway.
+   */
   private void handle(Channel channel, Delivery delivery, Received message) throws IOException {
-    long pauseMillis = OUTAGE_PAUSE_MIN_MILLIS;
-    while (true) {
+    int failures = earlierDeliveries(delivery);
+    long outageMillis = OUTAGE_PAUSE_MIN_MILLIS;
+    while (failures < config.maxDeliveries()) {
       Throwable failure = attempt(message);
       if (failure == null) {
-        failures.forget(message.id());
         channel.basicAck(delivery.getEnvelope().getDeliveryTag(), false);
         return;
       }
-      if (!isOutage(failure)) {
-        failed(channel, delivery, message, failure);
-        return;
+      long pauseMillis = config.retryDelay().toMillis();
+      if (isOutage(failure)) {
+        pauseMillis = outageMillis;
+        outageMillis = Math.min(outageMillis * 2, OUTAGE_PAUSE_MAX_MILLIS);
+      } else {
+        failures++;
       }
-      // Nobody could handle it now: going back would only count against it.
-      log.warn("event=inbox_database_away consumer={}", config.consumer(), failure);
-      if (closedWithin(pauseMillis)) {
-        return;
+      report(message, failures, failure);
+      if (closedWithin(failures < config.maxDeliveries() ? pauseMillis : 0)) {
+        return; // it goes back with the connection
       }
-      pauseMillis = Math.min(pauseMillis * 2, OUTAGE_PAUSE_MAX_MILLIS);
     }
+    log.warn("event=inbox_rejected consumer={} id={}", config.consumer(), message.id());
+    reject(channel, delivery);
+  }
+
+  /**
+   * How often a quorum queue has delivered it before without an answer: to processes that died, or
+   * lost their connection. A classic queue does not count.
+   */
+  private static int earlierDeliveries(Delivery delivery) {
+    Map<String, Object> headers = delivery.getProperties().getHeaders();
+    Object count = headers == null ? null : headers.get("x-delivery-count");
+    return count instanceof Number number ? number.intValue() : 0;
+  }
+
+  private void report(Received message, int failures, Throwable failure) {
+    log.warn(
+        "event={} consumer={} id={} failures={}",
+        isOutage(failure) ? "inbox_database_away" : "inbox_failed",
+        config.consumer(),
+        message.id(),
+        failures,
+        failure);
   }
 
   private @Nullable Throwable attempt(Received message) {
@@ -111,25 +138,6 @@ final class Handling {
     }
     DatabaseError kind = DatabaseError.of(sql);
     return kind == DatabaseError.TRANSIENT || kind == DatabaseError.CONFLICT;
-  }
-
-  private void failed(Channel channel, Delivery delivery, Received message, Throwable failure)
-      throws IOException {
-    int count = failures.add(message.id(), delivery);
-    boolean last = count >= config.maxDeliveries();
-    log.warn(
-        "event={} consumer={} id={} failures={}",
-        last ? "inbox_rejected" : "inbox_failed",
-        config.consumer(),
-        message.id(),
-        count,
-        failure);
-    if (last) {
-      failures.forget(message.id());
-      reject(channel, delivery);
-    } else if (!closedWithin(config.retryDelay().toMillis())) {
-      channel.basicNack(delivery.getEnvelope().getDeliveryTag(), false, true);
-    }
   }
 
   private static void reject(Channel channel, Delivery delivery) throws IOException {

@@ -17,9 +17,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Consumes a queue so that the effect of each message happens once: the handler and the inbox share
  * one transaction, and only after its commit is the message acknowledged. A duplicate is
- * acknowledged without the effect. A message whose handler fails goes back to the queue, and after
- * so many failures into the dead letters. While the database is away messages are kept and nothing
- * counts as failed. Connects by itself, and again whenever the connection is lost. Thread-safe.
+ * acknowledged without the effect. A message whose handler fails is handled again after a pause,
+ * before its successors, and after so many failures rejected into the dead letters. While the
+ * database is away messages are kept and nothing counts as failed. Connects by itself, and again
+ * whenever the connection is lost. Thread-safe.
  */
 public final class InboxConsumer implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(InboxConsumer.class);

@@ -125,7 +125,7 @@ class InboxConsumerTest {
       await().until(() -> broker.ready(queue + ".dlq") == 1);
       await().until(() -> effects().equals(List.of("good")));
     }
-    // In its place, because nothing was sent ahead; and nothing is left of what failed.
+    // In its place, although others were sent ahead; and nothing is left of what failed.
     assertThat(calls).containsExactly("bad", "bad", "bad", "good");
     assertThat(broker.ready(queue)).isZero();
     assertThat(
