@@ -14,6 +14,7 @@ public final class Bench {
           new HeldSnapshotScenario(),
           new GrowthScenario(),
           new BlockedScenario(),
+          new RabbitScenario(),
           new KafkaScenario(),
           new WebhookScenario());
 

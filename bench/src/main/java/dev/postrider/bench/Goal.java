@@ -14,6 +14,7 @@ record Goal(boolean atLeast, double limit) {
           Map.entry("hot_key_vs_drain", new Goal(true, 0.2)),
           Map.entry("latency_p50_vs_notify", new Goal(false, 3)),
           Map.entry("held_xmin_vs_normal", new Goal(true, 0.6)),
+          Map.entry("rabbitmq_vs_bare", new Goal(true, 0.5)),
           Map.entry("growth_2m_vs_100k", new Goal(true, 0.85)),
           Map.entry("blocked_vs_normal", new Goal(true, 0.75)),
           Map.entry("kafka_vs_bare", new Goal(true, 0.5)),

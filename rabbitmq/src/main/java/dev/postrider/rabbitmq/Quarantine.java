@@ -1,0 +1,138 @@
+package dev.postrider.rabbitmq;
+
+import com.rabbitmq.client.ShutdownSignalException;
+import dev.postrider.message.Outcome;
+import java.io.IOException;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Suspect messages, one at a time on a channel of their own: if the broker closes it, there is no
+ * doubt which one did it. Holds no more than the relay has handed over. Thread-safe; publishes on
+ * the worker's single thread.
+ */
+final class Quarantine implements Lane.Watcher {
+  private final Link link;
+  private final RabbitConfig config;
+  private final Executor worker;
+  private final Queue<Parcel> waiting = new ConcurrentLinkedQueue<>();
+  private volatile @Nullable Lane lane;
+  private @Nullable Parcel inFlight;
+
+  Quarantine(Link link, RabbitConfig config, Executor worker) {
+    this.link = link;
+    this.config = config;
+    this.worker = worker;
+  }
+
+  void add(Parcel parcel) {
+    waiting.add(parcel);
+    Outcome end = link.end();
+    if (end != null) {
+      giveUpAll(end); // it came after the others had been given up
+    } else {
+      worker.execute(this::pump);
+    }
+  }
+
+  /** Publishes the next if none is on its way; on the worker's thread. */
+  private void pump() {
+    while (inFlight == null || inFlight.isSettled()) {
+      inFlight = null;
+      Parcel next = waiting.poll();
+      if (next == null) {
+        return;
+      }
+      Outcome obstacle = obstacle(next);
+      if (obstacle == null) {
+        publish(next);
+      } else {
+        next.settle(obstacle);
+      }
+    }
+  }
+
+  /** Half of its time must be left, or it would be blamed for having had to wait. */
+  private @Nullable Outcome obstacle(Parcel parcel) {
+    Outcome obstacle = link.closedOrBlocked();
+    long half = config.confirmTimeout().toNanos() / 2;
+    return obstacle == null && parcel.overdue(System.nanoTime() + half)
+        ? Outcome.unavailable("quarantine_full", "too many suspect messages wait before it")
+        : obstacle;
+  }
+
+  private void publish(Parcel parcel) {
+    try {
+      Lane current = lane;
+      if (current == null || !current.isOpen()) {
+        current = link.newLane(this);
+        lane = current;
+      }
+      inFlight = parcel;
+      link.publish(List.of(new Link.Consignment(current, parcel)), parcel.letter.body().length);
+    } catch (IOException | RuntimeException e) {
+      parcel.settle(
+          Outcome.unavailable("channel_failed", "no channel could be opened: " + Replies.text(e)));
+      link.fail(
+          Outcome.unavailable("channel_failed", "no channel could be opened: " + Replies.text(e)));
+    }
+  }
+
+  @Override
+  public void confirmed(Parcel parcel, boolean delivered) {
+    link.confirmed(parcel, delivered);
+    if (!delivered) {
+      releaseBehind();
+    }
+    worker.execute(this::pump);
+  }
+
+  @Override
+  public void closed(Lane closed, ShutdownSignalException signal, List<Parcel> unconfirmed) {
+    unconfirmed.forEach(parcel -> link.blame(parcel, signal));
+    releaseBehind();
+    worker.execute(this::pump);
+  }
+
+  /** With pipelining, what waits may be of the same key, and must not pass. */
+  private void releaseBehind() {
+    if (config.pipelining()) {
+      Outcome behind = Outcome.unavailable("behind", "a message before it was refused");
+      for (Parcel parcel = waiting.poll(); parcel != null; parcel = waiting.poll()) {
+        parcel.settle(behind);
+      }
+    }
+  }
+
+  @Override
+  public void retired(Lane retired) {
+    link.retired(retired);
+  }
+
+  @Override
+  public void broken(Outcome outcome) {
+    link.broken(outcome);
+  }
+
+  void sweep(long nowNanos, Outcome late) {
+    Lane current = lane;
+    if (current != null && current.giveUpOverdue(nowNanos, late)) {
+      current.retire();
+      releaseBehind();
+    }
+    pump();
+  }
+
+  void giveUpAll(Outcome outcome) {
+    Lane current = lane;
+    if (current != null) {
+      current.giveUpAll(outcome);
+    }
+    for (Parcel parcel = waiting.poll(); parcel != null; parcel = waiting.poll()) {
+      parcel.settle(outcome);
+    }
+  }
+}

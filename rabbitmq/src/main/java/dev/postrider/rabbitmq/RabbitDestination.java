@@ -1,0 +1,58 @@
+package dev.postrider.rabbitmq;
+
+import dev.postrider.dispatch.Destination;
+import dev.postrider.message.Message;
+import dev.postrider.message.Outcome;
+import java.util.List;
+
+/**
+ * Publishes to RabbitMQ with confirms: a message is delivered when the broker has confirmed it and
+ * did not return it. Connects by itself, and again whenever the connection is lost; while there is
+ * none, or the broker has blocked publishing, messages are answered as unavailable at once.
+ * Thread-safe.
+ */
+public final class RabbitDestination implements Destination {
+  private final RabbitConfig config;
+  private final Press press;
+  private final Connector connector;
+  private int nextLane;
+
+  private RabbitDestination(RabbitConfig config) {
+    this.config = config;
+    this.press = new Press(config);
+    this.connector = new Connector(config);
+  }
+
+  /** Starts to connect and returns at once, also if the broker is away. */
+  public static RabbitDestination open(RabbitConfig config) {
+    return new RabbitDestination(config);
+  }
+
+  @Override
+  public synchronized void deliver(List<Message> batch, Answers answers) {
+    Link link = connector.link();
+    List<Lane> lanes = link == null ? List.of() : link.openLanes();
+    if (link == null || lanes.isEmpty()) {
+      Outcome why =
+          link == null
+              ? connector.absence()
+              : Outcome.unavailable("channel_closed", "all channels are closed");
+      batch.forEach(message -> answers.answer(message.id(), why));
+      return;
+    }
+    Shipment shipment = new Shipment(config, press, link, lanes, answers);
+    shipment.send(batch, nextLane);
+    nextLane += batch.size();
+  }
+
+  /** With pipelining the order holds as long as the broker refuses none in the middle. */
+  @Override
+  public boolean keepsOrder() {
+    return config.pipelining();
+  }
+
+  @Override
+  public void close() {
+    connector.close();
+  }
+}

@@ -1,0 +1,114 @@
+package dev.postrider.rabbitmq;
+
+import dev.postrider.dispatch.Destination.Answers;
+import dev.postrider.message.Message;
+import dev.postrider.message.Outcome;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** One batch on its way out over one link. Used by one thread. */
+final class Shipment {
+  /** So much goes to the network thread together, to wake it less often. */
+  private static final int LOT = 64;
+
+  private static final long LOT_BYTES = 256 << 10;
+
+  private final RabbitConfig config;
+  private final Press press;
+  private final Link link;
+  private final List<Lane> lanes;
+  private final Answers answers;
+  private final long deadlineNanos;
+  private int nextLane;
+  private List<Link.Consignment> lot = new ArrayList<>(LOT);
+  private long lotBytes;
+
+  /** With pipelining only: keys one of whose messages was not sent. */
+  private final Set<String> stopped = new HashSet<>();
+
+  /** With pipelining only: which way each key goes. */
+  private final Map<String, Boolean> suspectKeys = new HashMap<>();
+
+  /**
+   * @param lanes those that were open at the start: a key never changes its lane within a batch
+   */
+  Shipment(RabbitConfig config, Press press, Link link, List<Lane> lanes, Answers answers) {
+    this.config = config;
+    this.press = press;
+    this.link = link;
+    this.lanes = lanes;
+    this.answers = answers;
+    this.deadlineNanos = System.nanoTime() + config.confirmTimeout().toNanos();
+  }
+
+  void send(List<Message> batch, int firstLane) {
+    nextLane = firstLane;
+    batch.forEach(this::send);
+    handOver();
+  }
+
+  private void send(Message message) {
+    String key = config.pipelining() ? message.key() : null;
+    Outcome refused =
+        key != null && stopped.contains(key)
+            ? Outcome.unavailable("behind", "a message before it was not sent")
+            : ship(message, key);
+    if (refused != null) {
+      if (key != null) {
+        stopped.add(key);
+      }
+      answers.answer(message.id(), refused);
+    }
+  }
+
+  private @Nullable Outcome ship(Message message, @Nullable String pipelined) {
+    Press.Pressed pressed = press.press(message);
+    Letter letter = pressed.letter();
+    if (letter == null) {
+      return pressed.refused();
+    }
+    Outcome obstacle = lot.isEmpty() ? link.obstacle() : link.closedOrBlocked();
+    if (obstacle != null) {
+      return obstacle;
+    }
+    Parcel parcel = new Parcel(message, letter, answers, deadlineNanos);
+    if (suspect(parcel, pipelined)) {
+      link.quarantine().add(parcel);
+    } else {
+      add(new Link.Consignment(lane(message.key()), parcel));
+    }
+    return null;
+  }
+
+  /** All of a key go the same way, or one could pass the other. */
+  private boolean suspect(Parcel parcel, @Nullable String pipelined) {
+    boolean suspect = link.suspects().has(parcel);
+    return pipelined == null ? suspect : suspectKeys.computeIfAbsent(pipelined, key -> suspect);
+  }
+
+  private Lane lane(@Nullable String key) {
+    int number = key == null ? nextLane++ : key.hashCode();
+    return lanes.get(Math.floorMod(number, lanes.size()));
+  }
+
+  private void add(Link.Consignment consignment) {
+    lot.add(consignment);
+    lotBytes += consignment.parcel().letter.body().length;
+    if (lot.size() >= LOT || lotBytes >= LOT_BYTES) {
+      handOver();
+    }
+  }
+
+  private void handOver() {
+    if (!lot.isEmpty()) {
+      link.publish(lot, lotBytes);
+      lot = new ArrayList<>(LOT);
+      lotBytes = 0;
+    }
+  }
+}

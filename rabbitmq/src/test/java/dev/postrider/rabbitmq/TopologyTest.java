@@ -1,0 +1,98 @@
+package dev.postrider.rabbitmq;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.postrider.message.PostriderException;
+import dev.postrider.rabbitmq.Topology.QueueType;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Exchanges, queues and bindings as configuration. */
+class TopologyTest {
+  @AutoClose private final TestBroker broker = new TestBroker(TestBroker.shared());
+  private final String exchange = TestBroker.unique("holdco.events");
+  private final String billing = TestBroker.unique("billing");
+  private final String audit = TestBroker.unique("audit");
+
+  private Topology topology() {
+    return Topology.builder()
+        .exchange(exchange, "topic")
+        .queue(billing, QueueType.QUORUM)
+        .queue(audit, QueueType.CLASSIC, Map.of("x-max-length", 1000))
+        .bind(billing, exchange, "invoice.*")
+        .bind(audit, exchange, "#")
+        .deadLetters(exchange, billing, audit)
+        .build();
+  }
+
+  @Test
+  @Tag("HE-6")
+  void everythingIsDeclaredAndDeadLettersFindTheirQueue() throws Exception {
+    topology().declare(broker.connection());
+    topology().declare(TestBroker.broker(broker.server));
+    broker.channel().basicPublish(exchange, "invoice.sent", null, new byte[] {1});
+    broker.channel().basicPublish(exchange, "order.placed", null, new byte[] {2});
+    await().until(() -> broker.ready(audit) == 2 && broker.ready(billing) == 1);
+    var first = broker.channel().basicGet(billing, false);
+    broker.channel().basicReject(first.getEnvelope().getDeliveryTag(), false);
+    await().until(() -> broker.ready(billing + ".dlq") == 1);
+    assertThat(broker.ready(audit + ".dlq")).isZero();
+  }
+
+  @Test
+  @Tag("HE-6")
+  void whatTheBrokerHasOtherwiseIsNamedFromBothSides() throws Exception {
+    broker.channel().exchangeDeclare(exchange, "direct", true);
+    broker.channel().queueDeclare(audit, true, false, false, Map.of("x-max-length", 5));
+    broker.channel().queueDeclare(billing, true, false, false, Map.of("x-queue-type", "classic"));
+    assertThatThrownBy(() -> topology().declare(broker.connection()))
+        .isInstanceOfSatisfying(
+            TopologyException.class,
+            e -> {
+              List<String> differences = e.differences();
+              assertThat(differences).hasSize(3);
+              assertThat(differences.get(0))
+                  .contains("exchange '" + exchange + "'")
+                  .contains("for type we ask for 'topic', the broker has 'direct'");
+              assertThat(differences.get(1))
+                  .contains("queue '" + billing + "'")
+                  .containsPattern("we ask for .*, the broker has ");
+              assertThat(differences.get(2))
+                  .contains("queue '" + audit + "'")
+                  .containsPattern("for x-.* we ask for .*, the broker has ");
+            });
+    // What did not differ is there all the same.
+    assertThat(broker.ready(billing + ".dlq")).isZero();
+  }
+
+  @Test
+  @Tag("HE-6")
+  void aReplyOfAnotherFormIsShownAsItIs() {
+    assertThat(
+            Declaring.difference("queue 'q' (durable)", "406 PRECONDITION_FAILED - no such luck"))
+        .isEqualTo(
+            "queue 'q' (durable): the broker refuses it: 406 PRECONDITION_FAILED - no such luck");
+  }
+
+  @Test
+  @Tag("HE-6")
+  void mistakesAreFoundBeforeAnythingIsDeclared() {
+    Topology.Builder wrong =
+        Topology.builder()
+            .exchange("e", "topic")
+            .exchange("e", "direct")
+            .queue("q", QueueType.CLASSIC)
+            .bind("q", "f", "#")
+            .bind("p", "e", "#");
+    assertThatThrownBy(wrong::build)
+        .isInstanceOf(PostriderException.class)
+        .hasMessageContaining("e twice")
+        .hasMessageContaining("a declared exchange, got Binding[queue=q, exchange=f")
+        .hasMessageContaining("a declared queue, got Binding[queue=p");
+  }
+}

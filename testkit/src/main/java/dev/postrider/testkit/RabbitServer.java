@@ -1,0 +1,315 @@
+package dev.postrider.testkit;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A private RabbitMQ broker for tests, from the installed package {@code rabbitmq-server}: its own
+ * data, ports, node name and port mapper. It can be killed, frozen and restarted on the same data.
+ * It dies with this process however that ends, because its shell waits for our end of a pipe.
+ * Thread-safe.
+ */
+public final class RabbitServer implements AutoCloseable {
+  private static final Path PROGRAMS = Path.of("/usr/lib/rabbitmq/bin");
+  private static final Duration START_LIMIT = Duration.ofMinutes(2);
+  private static final Duration STOP_LIMIT = Duration.ofMinutes(1);
+
+  /** The group's leader reads until our end closes, then takes the whole group with it. */
+  private static final String GUARD =
+      """
+      epmd </dev/null >/dev/null 2>&1 &
+      "$0" </dev/null >"$1" 2>&1 &
+      read -r unused
+      kill -s KILL -- -$$
+      """;
+
+  private final Path home;
+  private final int port;
+  private final int tlsPort;
+  private final Map<String, String> environment;
+  private final Thread closeAtExit = new Thread(this::close, "rabbitmq-close");
+  private @Nullable Process guard;
+  private boolean closed;
+
+  private RabbitServer(Path home, List<Integer> ports, Map<String, String> settings)
+      throws IOException {
+    this.home = home;
+    this.port = ports.get(0);
+    this.tlsPort = ports.get(1);
+    this.environment =
+        Map.ofEntries(
+            Map.entry("HOME", home.toString()),
+            Map.entry("LANG", "C.UTF-8"),
+            Map.entry("RABBITMQ_NODENAME", "postrider" + port + "@localhost"),
+            Map.entry("RABBITMQ_NODE_IP_ADDRESS", "127.0.0.1"),
+            Map.entry("RABBITMQ_NODE_PORT", Integer.toString(port)),
+            Map.entry("RABBITMQ_DIST_PORT", Integer.toString(ports.get(2))),
+            Map.entry("ERL_EPMD_PORT", Integer.toString(ports.get(3))),
+            Map.entry("ERL_EPMD_ADDRESS", "127.0.0.1"),
+            Map.entry("RABBITMQ_MNESIA_BASE", home.resolve("data").toString()),
+            Map.entry("RABBITMQ_LOG_BASE", home.resolve("log").toString()),
+            Map.entry("RABBITMQ_CONFIG_FILE", home.resolve("rabbitmq.conf").toString()),
+            Map.entry("RABBITMQ_CONF_ENV_FILE", home.resolve("env.conf").toString()),
+            Map.entry("RABBITMQ_ENABLED_PLUGINS_FILE", home.resolve("plugins").toString()));
+    Files.createDirectories(home.resolve("data"));
+    Files.createDirectories(home.resolve("log"));
+    Files.writeString(home.resolve("env.conf"), "");
+    Files.writeString(home.resolve("plugins"), "[].\n");
+    Files.writeString(home.resolve("rabbitmq.conf"), configuration(settings));
+  }
+
+  private String configuration(Map<String, String> settings) {
+    StringBuilder text = new StringBuilder("log.console = false\n");
+    settings.forEach(
+        (name, value) ->
+            text.append(name)
+                .append(" = ")
+                .append(value.replace("${tlsPort}", Integer.toString(tlsPort)))
+                .append('\n'));
+    return text.toString();
+  }
+
+  /** Starts a broker with its defaults; user and password are {@code guest}. */
+  public static RabbitServer start() {
+    return start(Map.of());
+  }
+
+  /**
+   * Starts a broker with settings.
+   *
+   * @param settings lines of rabbitmq.conf; <code>${tlsPort}</code> stands for {@link #tlsPort}
+   */
+  public static RabbitServer start(Map<String, String> settings) {
+    if (!Files.isExecutable(PROGRAMS.resolve("rabbitmq-server"))) {
+      throw new IllegalStateException(
+          "RabbitMQ is not installed: expected "
+              + PROGRAMS
+              + "/rabbitmq-server"
+              + " (Debian: apt-get install rabbitmq-server)");
+    }
+    try {
+      Path home = Files.createTempDirectory("postrider-rabbitmq");
+      RabbitServer server = new RabbitServer(home, freePorts(4), settings);
+      Runtime.getRuntime().addShutdownHook(server.closeAtExit);
+      try {
+        server.restart();
+      } catch (RuntimeException e) {
+        server.close();
+        throw e;
+      }
+      return server;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  public int port() {
+    return port;
+  }
+
+  /** For a TLS listener, if the settings name one. */
+  public int tlsPort() {
+    return tlsPort;
+  }
+
+  public String address() {
+    return "127.0.0.1:" + port;
+  }
+
+  /** Kills the broker if it runs, and starts it again on the same data and port. */
+  public synchronized void restart() {
+    kill();
+    try {
+      ProcessBuilder builder =
+          new ProcessBuilder(
+              "setsid",
+              "sh",
+              "-c",
+              GUARD,
+              PROGRAMS.resolve("rabbitmq-server").toString(),
+              home.resolve("console.log").toString());
+      builder.environment().putAll(environment);
+      guard =
+          builder.redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    await("start", START_LIMIT, this::answers);
+  }
+
+  /** Kills it with SIGKILL, as a crash would. */
+  public synchronized void kill() {
+    Process process = guard;
+    if (process == null) {
+      return;
+    }
+    guard = null;
+    List<ProcessHandle> all = process.descendants().toList();
+    try {
+      process.getOutputStream().close(); // the guard reads its end, and takes all down
+      if (!process.waitFor(STOP_LIMIT.toMillis(), TimeUnit.MILLISECONDS)) {
+        throw new IllegalStateException("RabbitMQ's guard does not end");
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    await("die", STOP_LIMIT, () -> all.stream().noneMatch(ProcessHandle::isAlive));
+  }
+
+  /** Stops it in order. */
+  public synchronized void stop() {
+    ProcessHandle node = node();
+    node.destroy();
+    await("stop", STOP_LIMIT, () -> !node.isAlive());
+    kill();
+  }
+
+  /** Stops it from running without closing anything, as a hung host would; until {@link #thaw}. */
+  public synchronized void freeze() {
+    signal("-STOP");
+  }
+
+  public synchronized void thaw() {
+    signal("-CONT");
+  }
+
+  private void signal(String signal) {
+    run(List.of("kill", signal, Long.toString(node().pid())));
+  }
+
+  private ProcessHandle node() {
+    Process process = guard;
+    if (process == null) {
+      throw new IllegalStateException("RabbitMQ does not run");
+    }
+    return process
+        .descendants()
+        .filter(child -> child.info().command().orElse("").endsWith("beam.smp"))
+        .findFirst()
+        .orElseThrow(() -> new IllegalStateException("RabbitMQ's node does not run"));
+  }
+
+  /** Runs rabbitmqctl against this broker and returns what it printed. */
+  public String control(String... arguments) {
+    List<String> command = new ArrayList<>();
+    command.add(PROGRAMS.resolve("rabbitmqctl").toString());
+    command.add("-q");
+    command.addAll(List.of(arguments));
+    return run(command);
+  }
+
+  private String run(List<String> command) {
+    try {
+      ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+      builder.environment().putAll(environment);
+      Process process = builder.start();
+      String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      int exit = process.waitFor();
+      if (exit != 0) {
+        throw new IllegalStateException(String.join(" ", command) + " failed: " + output);
+      }
+      return output;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while waiting for " + command.get(0), e);
+    }
+  }
+
+  /** Whether it speaks AMQP: it answers the protocol header with its first frame. */
+  private boolean answers() {
+    try (Socket socket = new Socket()) {
+      socket.setSoTimeout(1000);
+      socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 1000);
+      socket.getOutputStream().write(new byte[] {'A', 'M', 'Q', 'P', 0, 0, 9, 1});
+      return socket.getInputStream().read() == 1;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private void await(String what, Duration limit, BooleanSupplier done) {
+    long end = System.nanoTime() + limit.toNanos();
+    while (!done.getAsBoolean()) {
+      if (System.nanoTime() - end > 0) {
+        throw new IllegalStateException(
+            "RabbitMQ did not " + what + " within " + limit.toSeconds() + " s: " + log());
+      }
+      LockSupport.parkNanos(20_000_000);
+    }
+  }
+
+  private String log() {
+    try {
+      Path console = home.resolve("console.log");
+      return Files.exists(console) ? Files.readString(console) : "(no output)";
+    } catch (IOException e) {
+      return e.toString();
+    }
+  }
+
+  @Override
+  public synchronized void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    kill();
+    deleteTree(home);
+    try {
+      Runtime.getRuntime().removeShutdownHook(closeAtExit);
+    } catch (IllegalStateException shuttingDown) {
+      // The hook is what runs now.
+    }
+  }
+
+  private static void deleteTree(Path directory) {
+    try (Stream<Path> files = Files.walk(directory)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Below the range for outgoing connections, so that none is taken during a restart. */
+  private static List<Integer> freePorts(int count) {
+    return new SplittableRandom()
+        .ints(1000, 15_000, 32_000)
+        .distinct()
+        .filter(RabbitServer::isFree)
+        .limit(count)
+        .boxed()
+        .toList();
+  }
+
+  private static boolean isFree(int port) {
+    try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+      return socket.isBound();
+    } catch (IOException taken) {
+      return false;
+    }
+  }
+}
