@@ -162,7 +162,9 @@ class RabbitRefusalTest {
             "terminal bad_header",
             "terminal too_large",
             "terminal unencodable");
-    // The client has counted one message more than the broker: confirms must not be mixed up.
+    // The client has counted one message more than the broker: were the channel used on, each
+    // confirm would be taken for the message before, and the last never come.
+    assertThat(codes.subList(5, 25)).isSubsetOf("delivered", "unavailable channel_closed");
     Set<UUID> delivered = new HashSet<>();
     await()
         .until(

@@ -32,10 +32,15 @@ public final class RabbitServer implements AutoCloseable {
   private static final Duration START_LIMIT = Duration.ofMinutes(2);
   private static final Duration STOP_LIMIT = Duration.ofMinutes(1);
 
-  /** The group's leader reads until our end closes, then takes the whole group with it. */
+  /**
+   * The group's leader reads until our end closes, then takes the whole group with it. The port
+   * mapper comes first: a node that finds none starts one that outlives it.
+   */
   private static final String GUARD =
       """
       epmd </dev/null >/dev/null 2>&1 &
+      tries=0
+      until epmd -names >/dev/null 2>&1 || [ $((tries += 1)) -gt 600 ]; do sleep 0.05; done
       "$0" </dev/null >"$1" 2>&1 &
       read -r unused
       kill -s KILL -- -$$
