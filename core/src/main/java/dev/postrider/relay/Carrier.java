@@ -46,6 +46,7 @@ final class Carrier implements Runnable {
   private static final long LINGER_NANOS = 5_000_000;
   private static final long LINGER_STEP_NANOS = 500_000;
   private static final long DEBOUNCE_NANOS = 1_000_000;
+  private static final long ANSWER_SOON_NANOS = 10_000_000;
   private static final Duration ROOM_AGAIN = Duration.ofMillis(50);
   private static final Duration UNWOKEN = Duration.ofHours(1);
 
@@ -80,6 +81,7 @@ final class Carrier implements Runnable {
   private boolean lookAgain;
   private long busySinceNanos;
   private long gatheringSinceNanos;
+  private long exchangedAtNanos;
   private long rungAtNanos = System.nanoTime() - DEBOUNCE_NANOS;
 
   /** A claim with messages that are not settled yet. */
@@ -252,6 +254,7 @@ final class Carrier implements Runnable {
     if (!done) {
       return;
     }
+    exchangedAtNanos = System.nanoTime();
     unsettled = List.of();
     settled(settling, refused[0] == null ? Set.of() : refused[0]);
     hungry = !claimed.isEmpty() || lookAgain || (hungry && loads.isEmpty());
@@ -364,7 +367,8 @@ final class Carrier implements Runnable {
     if (!hungry) {
       busySinceNanos = 0; // not while it waits for room with work at hand
     }
-    if (lead && config.listen() && !hungry && !armed && !stopping) {
+    long answerSoon = answerSoonNanos();
+    if (lead && config.listen() && !hungry && !armed && !stopping && answerSoon <= 0) {
       armed = session.tryRun(c -> stages.doorbell().arm(c), wakeup);
       // Look once more: what committed before the flag went up did not ring. Also if another relay
       // raised it: that one looks for its own routes only.
@@ -373,8 +377,10 @@ final class Carrier implements Runnable {
     }
     Duration longest = lead ? config.pollInterval() : UNWOKEN;
     boolean full = hungry && longest.compareTo(ROOM_AGAIN) > 0;
-    Set<Wakeup.Reason> reasons = wakeup.await(full ? ROOM_AGAIN : longest);
-    if (reasons.isEmpty() && full) {
+    boolean soon = answerSoon > 0 && !armed;
+    Set<Wakeup.Reason> reasons =
+        wakeup.await(soon ? Duration.ofNanos(answerSoon) : full ? ROOM_AGAIN : longest);
+    if (reasons.isEmpty() && (soon || full)) {
       return; // another carrier's claim may have set the room aside that this one wanted
     }
     if (reasons.isEmpty()) {
@@ -396,6 +402,14 @@ final class Carrier implements Runnable {
         hungry = true;
       }
     }
+  }
+
+  /**
+   * How long an answer may still be expected at any moment, after which there is something to claim
+   * again: going to sleep meanwhile, doorbell and all, would be two transactions for nothing.
+   */
+  private long answerSoonNanos() {
+    return held.isEmpty() ? 0 : exchangedAtNanos + ANSWER_SOON_NANOS - System.nanoTime();
   }
 
   /** The first ring of a burst wakes at once; what follows closely is taken together. */
