@@ -126,9 +126,14 @@ final class Post implements AutoCloseable {
   }
 
   /** Ends all waiting for a retry. */
+  /** Passes over rows that a relay is at: waiting for several of them could be a deadlock. */
   void makeDue() {
     database.execute(
-        "update postrider.queue set due_at = now() where lane < 0 and due_at < 'infinity'");
+        """
+        update postrider.queue set due_at = now() where ctid = any (array(
+          select ctid from postrider.queue where lane < 0 and due_at < 'infinity'
+             for update skip locked))
+        """);
   }
 
   /** Takes all leases away from whoever holds them, as if they had run out. */
