@@ -25,6 +25,10 @@ class AnyRouteTest {
         });
   }
 
+  private void send(String namespace, String topic) {
+    post.send(List.of(NewMessage.to(namespace, topic).json("{}").build()));
+  }
+
   @Test
   void theRouteThatLeavesLeastOpenWins() {
     post.start(
@@ -37,10 +41,10 @@ class AnyRouteTest {
             .route("*", "bills", "every bill")
             .route("shop", "*", "shop")
             .route("shop", "orders", "orders"));
-    for (String route : List.of("shop orders", "shop bills", "hr bills", "hr leave")) {
-      String[] names = route.split(" ");
-      post.send(List.of(NewMessage.to(names[0], names[1]).json("{}").build()));
-    }
+    send("shop", "orders");
+    send("shop", "bills");
+    send("hr", "bills");
+    send("hr", "leave");
     await().until(() -> arrived.size() == 4);
     assertThat(arrived)
         .containsEntry("shop/orders", "orders")
