@@ -5,6 +5,7 @@ import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.output.Table;
 import dev.postrider.cli.output.Words;
 import dev.postrider.deadletter.DeadLetter;
+import dev.postrider.deadletter.DeadLetterFilter;
 import dev.postrider.deadletter.DeadLetterPage;
 import dev.postrider.deadletter.DeadLetterPage.Cursor;
 import dev.postrider.deadletter.DeadLetters;
@@ -40,9 +41,10 @@ final class DeadCommand extends PostriderCommand {
 
   @Override
   int run(Context context) throws Exception {
+    DeadLetterFilter wanted = filter.filter(this);
+    @Nullable Cursor start = cursor();
     DeadLetterPage page =
-        new DeadLetters(context.dataSource(), context.schema())
-            .list(filter.filter(this), !oldest, cursor(), limit);
+        new DeadLetters(context.dataSource(), context.schema()).list(wanted, !oldest, start, limit);
     @Nullable Cursor end = page.next();
     @Nullable String next = end == null ? null : end.diedAt() + "/" + end.id();
     if (context.json()) {

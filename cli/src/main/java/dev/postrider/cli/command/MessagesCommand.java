@@ -39,10 +39,10 @@ final class MessagesCommand extends PostriderCommand {
 
   @Override
   int run(Context context) throws Exception {
+    MessageFilter wanted = new MessageFilter(filter.conditions(this));
     @Nullable UUID position = before == null ? null : Options.id(this, before);
     MessagePage page =
-        new Messages(context.dataSource(), context.schema())
-            .search(new MessageFilter(filter.conditions(this)), position, limit);
+        new Messages(context.dataSource(), context.schema()).search(wanted, position, limit);
     if (context.json()) {
       screen()
           .json(

@@ -19,6 +19,13 @@ final class SchemaChecks {
               + "(?:\\w+\\.)?(\\w+)");
   private static final List<String> ROLES = List.of("producer", "relay", "operator", "reader");
 
+  // Roles belong to all databases of the server, grants to this one.
+  private static final String GRANTED =
+      """
+      select coalesce((select has_schema_privilege(r.oid, 'postrider', 'usage')
+                         from pg_roles r where r.rolname = ?), false)
+      """;
+
   private SchemaChecks() {}
 
   static boolean exists(Patient patient) throws SQLException {
@@ -84,16 +91,14 @@ final class SchemaChecks {
     List<String> missing = new ArrayList<>();
     for (String role : ROLES) {
       String name = patient.schema().name() + "_" + role;
-      if (!patient
-          .database()
-          .one("select to_regrole(?) is not null", row -> row.getBoolean(1), name)) {
+      if (!patient.database().one(GRANTED, row -> row.getBoolean(1), name)) {
         missing.add(name);
       }
     }
     if (!missing.isEmpty()) {
       return Finding.note(
           "roles",
-          "not there: " + String.join(", ", missing),
+          "not there, or without grants: " + String.join(", ", missing),
           "For least privilege run: ./postrider migrate --roles");
     }
     List<String> open =
@@ -108,7 +113,7 @@ final class SchemaChecks {
                 """,
                 row -> row.getString(1));
     return open.isEmpty()
-        ? Finding.ok("roles", "the four roles are there")
+        ? Finding.ok("roles", "the four roles are there, and nobody else has grants")
         : Finding.trouble(
             "roles",
             "everybody may call " + String.join(", ", open),
