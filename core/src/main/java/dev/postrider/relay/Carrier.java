@@ -74,7 +74,7 @@ final class Carrier implements Runnable {
   private List<Settlement> unsettled = List.of();
   private volatile boolean stopping;
   private volatile long loopedAtNanos = System.nanoTime();
-  private int worker;
+  private volatile int worker;
   private boolean hungry = true;
   private boolean armed;
   private boolean failed;
@@ -117,6 +117,11 @@ final class Carrier implements Runnable {
   /** How long ago the loop last came round; grows when it is stuck. */
   Duration sinceLoop() {
     return Duration.ofNanos(System.nanoTime() - loopedAtNanos);
+  }
+
+  /** The number by which the database knows it; 0, which is nobody's, before it is connected. */
+  int worker() {
+    return worker;
   }
 
   /** The clocks of all claims that are not settled yet. */

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which messages go where: a topic of a namespace, or all of its topics.
  *
+ * @param namespace a name, or {@code *} for every namespace that no other line serves
  * @param topic a name, or {@code *} for every topic that no other line names
  */
 record Line(
@@ -36,7 +37,12 @@ record Line(
   }
 
   boolean serves(Route route) {
-    return namespace.equals(route.namespace())
+    return (namespace.equals(ANY) || namespace.equals(route.namespace()))
         && (topic.equals(ANY) || topic.equals(route.topic()));
+  }
+
+  /** How much it leaves open: the line that leaves least wins, and the namespace counts first. */
+  int openness() {
+    return (namespace.equals(ANY) ? 2 : 0) + (topic.equals(ANY) ? 1 : 0);
   }
 }

@@ -60,6 +60,7 @@ final class Maintenance implements Runnable {
     chores.add(new Chore(config.lease().dividedBy(6), this::renew));
     chores.add(new Chore(config.reapInterval(), this::reap));
     chores.add(new Chore(REFRESH_EVERY, connection -> refresh(connection, stages.routing())));
+    chores.add(new Chore(config.reapInterval(), this::seen));
     chores.add(
         new Chore(
             PARTITIONS_EVERY,
@@ -132,6 +133,10 @@ final class Maintenance implements Runnable {
     if (routing.refresh(connection)) {
       wakeLead(); // for a topic that is new or no longer paused
     }
+  }
+
+  private void seen(Connection connection) throws SQLException {
+    leases.seen(connection, carriers.stream().map(Carrier::worker).toList());
   }
 
   private void reap(Connection connection) throws SQLException {

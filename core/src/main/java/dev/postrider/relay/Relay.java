@@ -226,7 +226,10 @@ public final class Relay implements AutoCloseable {
       return destination(name, destination, DestinationOptions.DEFAULT);
     }
 
-    /** Sends a topic ({@code *}: every topic that has no route of its own) to a destination. */
+    /**
+     * Sends a topic to a destination. {@code *} as topic means every topic of the namespace that
+     * has no route of its own, {@code *} as namespace every namespace that has none.
+     */
     public Builder route(String namespace, String topic, String destination, RouteOptions how) {
       planned.add(new Planned(namespace, topic, destination, how));
       return this;

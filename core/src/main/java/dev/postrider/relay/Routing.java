@@ -40,9 +40,7 @@ final class Routing {
   private volatile Table table = new Table(Map.of(), List.of());
 
   Routing(List<Line> lines, Schema schema) {
-    // A named topic beats the wildcard of its namespace.
-    this.lines =
-        lines.stream().sorted(Comparator.comparing(line -> line.topic().equals(Line.ANY))).toList();
+    this.lines = lines.stream().sorted(Comparator.comparingInt(Line::openness)).toList();
     this.routes = schema.sql(ROUTES);
     this.pausedDestinations = schema.sql(PAUSED_DESTINATIONS);
   }

@@ -15,6 +15,7 @@ public final class Leases {
   private final String renew;
   private final String reap;
   private final String forget;
+  private final String seen;
   private final String stopped;
 
   public Leases(Schema schema) {
@@ -22,6 +23,7 @@ public final class Leases {
     this.renew = schema.sql("select postrider.renew(?, ?)");
     this.reap = schema.sql("select postrider.reap()");
     this.forget = schema.sql("select postrider.forget_leases(?, ?)");
+    this.seen = schema.sql("select postrider.workers_seen(?)");
     this.stopped = schema.sql("select postrider.worker_stopped(?)");
   }
 
@@ -63,6 +65,14 @@ public final class Leases {
       call.setInt(1, worker);
       call.setArray(2, connection.createArrayOf("int8", known.toArray()));
       return number(call);
+    }
+  }
+
+  /** Notes that these workers are alive. */
+  public void seen(Connection connection, Collection<Integer> workers) throws SQLException {
+    try (PreparedStatement call = connection.prepareStatement(seen)) {
+      call.setArray(1, connection.createArrayOf("int4", workers.toArray()));
+      call.execute();
     }
   }
 

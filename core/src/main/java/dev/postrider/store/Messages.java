@@ -7,8 +7,10 @@ import dev.postrider.message.MessageState;
 import dev.postrider.message.Route;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import javax.sql.DataSource;
@@ -40,6 +42,18 @@ public final class Messages {
         cross join lateral (select * from postrider.message_state v where v.id = page.id) s
        order by s.id
       """;
+
+  private static final String SEARCH =
+      """
+      select s.p_before, s.done, v.*
+        from postrider.message_scan(?::jsonb, ?, ?::uuid) s
+        left join lateral unnest(s.hits) with ordinality i(hit, place) on true
+        left join lateral (select * from postrider.message_state v where v.id = i.hit) v on true
+       order by i.place
+      """;
+
+  /** Scans of 5,000 messages each, after which a search comes back with what it has. */
+  private static final int SCANS_MAX = 20;
 
   private static final String ATTEMPTS =
       """
@@ -82,6 +96,40 @@ public final class Messages {
         aggregateId,
         after == null ? FIRST : after,
         pageSize(limit));
+  }
+
+  /**
+   * Searches, the newest first, by the narrowest index that the conditions allow. Looks at no more
+   * than 100,000 messages a call: a rare condition needs several.
+   *
+   * @param before what the page before said is next, null for the first page
+   */
+  public MessagePage search(MessageFilter filter, @Nullable UUID before, int limit)
+      throws SQLException {
+    List<MessageStatus> items = new ArrayList<>();
+    @Nullable UUID position = before;
+    pageSize(limit);
+    try (Database.Session session = database.open()) {
+      for (int scan = 0; scan < SCANS_MAX && items.size() < limit; scan++) {
+        List<Scanned> rows =
+            session.list(SEARCH, Messages::scanned, filter.json(), limit - items.size(), position);
+        rows.stream().map(Scanned::message).filter(Objects::nonNull).forEach(items::add);
+        position = rows.get(0).position();
+        if (rows.get(0).done()) {
+          return new MessagePage(items, null);
+        }
+      }
+    }
+    return new MessagePage(items, position);
+  }
+
+  private record Scanned(@Nullable MessageStatus message, @Nullable UUID position, boolean done) {}
+
+  private static Scanned scanned(ResultSet row) throws SQLException {
+    return new Scanned(
+        row.getObject("id") == null ? null : status(row),
+        row.getObject("p_before", UUID.class),
+        row.getBoolean("done"));
   }
 
   /** Refuses a page size that is not from 1 to {@link #MAX_PAGE}. */

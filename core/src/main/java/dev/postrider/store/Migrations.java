@@ -36,7 +36,8 @@ public final class Migrations {
           "V007__operate.sql",
           "V008__replay.sql",
           "V009__archive.sql",
-          "V010__backlog.sql");
+          "V010__backlog.sql",
+          "V011__operators.sql");
 
   private static final String CREATE_HISTORY =
       """
@@ -93,6 +94,17 @@ public final class Migrations {
         connection.rollback();
         throw e;
       }
+    }
+  }
+
+  /**
+   * What {@link #apply} would do; reads only.
+   *
+   * @throws PostriderException if what was applied has other contents than this version's
+   */
+  public List<String> pending(DataSource dataSource) throws SQLException {
+    try (Connection connection = dataSource.getConnection()) {
+      return missing(connection);
     }
   }
 

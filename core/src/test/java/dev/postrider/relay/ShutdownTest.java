@@ -109,4 +109,15 @@ class ShutdownTest {
     assertThat(relay.start().status().running()).isFalse();
     assertThat(closes).hasValue(1);
   }
+
+  @Test
+  void aRelayIsSeenWhileItRunsAndNoLonger() {
+    Relay relay = post.start(post.taking());
+    String carriers = "select count(*) from postrider.worker where seen_at > '-infinity'";
+    await().until(() -> post.database.count(carriers) == 2);
+    post.database.execute("update postrider.worker set seen_at = '-infinity'");
+    await().until(() -> post.database.count(carriers) == 2);
+    relay.close();
+    assertThat(post.database.count(carriers + " and stopped_at >= seen_at")).isEqualTo(2);
+  }
 }

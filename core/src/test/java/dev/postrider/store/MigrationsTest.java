@@ -32,7 +32,10 @@ class MigrationsTest {
   @Tag("EN-13")
   void theFirstRunAppliesEveryFileAndTheNextNone(int version) throws Exception {
     TestDatabase database = TestDatabase.empty(version);
+    List<String> pending = migrations.pending(database.dataSource());
     List<String> applied = migrations.apply(database.dataSource());
+    assertThat(pending).isEqualTo(applied);
+    assertThat(migrations.pending(database.dataSource())).isEmpty();
     assertThat(applied).hasSizeGreaterThan(5).isSorted().first().isEqualTo("V001__tables.sql");
     assertThat(database.column("select file from postrider.migration order by 1"))
         .isEqualTo(applied);

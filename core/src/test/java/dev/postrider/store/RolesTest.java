@@ -120,6 +120,10 @@ class RolesTest {
           operator | delete from postrider.audit
           operator | select postrider.enqueue('a', 'b', '{}')
           operator | select postrider.claim(1, 1, 1, 1, '{1}')
+          relay    | select postrider.pause_on('me', 'topic', 'a/b')
+          relay    | select * from postrider.message_scan('{}', 1, null)
+          reader   | select postrider.pause_off('me', 'topic', 'a/b')
+          operator | insert into postrider.pause (kind, name, paused_by) values ('topic', 'a/b', 'me')
           operator | drop table postrider.message_default
           reader   | insert into postrider.inbox (consumer, message_id) values ('c', gen_random_uuid())
           reader   | select setval('postrider.doorbell', 1)
@@ -174,6 +178,10 @@ class RolesTest {
           operator | select * from postrider.audit, postrider.dedupe, postrider.ordering_key
           reader   | select m.payload, a.* from postrider.message m, postrider.attempt a
           reader   | select * from postrider.message_state, postrider.attempt_history
+          operator | select postrider.pause_on('me', 'topic', 'a/b'), postrider.pause_off('me', 'topic', 'a/b')
+          operator | select * from postrider.message_scan('{}', 1, null)
+          relay    | select postrider.workers_seen('{1}')
+          reader   | select * from postrider.message_scan('{}', 1, null)
           reader   | select * from postrider.message where id >= postrider.id_floor(now())
           """)
   void isAllowed(String role, String sql) {

@@ -127,9 +127,12 @@ public final class EmbeddedServer implements AutoCloseable {
     return true;
   }
 
-  private EmbeddedServer launch() {
-    Runtime.getRuntime().addShutdownHook(closeAtExit);
+  private EmbeddedServer launch(boolean atExit) {
+    if (atExit) {
+      Runtime.getRuntime().addShutdownHook(closeAtExit);
+    }
     try {
+      stop(); // one that a killed process left behind has the data, and another port
       cluster.start();
       return this;
     } catch (RuntimeException e) {
@@ -145,6 +148,7 @@ public final class EmbeddedServer implements AutoCloseable {
     private @Nullable Path dataDirectory;
     private @Nullable Path binaries;
     private int port;
+    private boolean closeAtExit = true;
 
     private Builder() {
       parameters.put("fsync", "on");
@@ -155,7 +159,10 @@ public final class EmbeddedServer implements AutoCloseable {
       parameters.put("max_connections", "200");
     }
 
-    /** Keeps the data here; a cluster already present is reused. Otherwise: temporary. */
+    /**
+     * Keeps the data here; a cluster already present is reused, and a server that still runs on it,
+     * left behind by a process that was killed, is stopped first. Otherwise: temporary.
+     */
     public Builder dataDirectory(Path directory) {
       this.dataDirectory = directory;
       return this;
@@ -167,6 +174,15 @@ public final class EmbeddedServer implements AutoCloseable {
         throw new IllegalArgumentException("port: expected 0 to 65535, was " + port);
       }
       this.port = port;
+      return this;
+    }
+
+    /**
+     * Whether the server is closed when the JVM exits. It is by default; not for those who have
+     * something to finish on it in a shutdown hook of their own, and then close it themselves.
+     */
+    public Builder closeAtExit(boolean value) {
+      this.closeAtExit = value;
       return this;
     }
 
@@ -201,7 +217,7 @@ public final class EmbeddedServer implements AutoCloseable {
             dataDirectory == null ? Files.createTempDirectory("postrider-data") : dataDirectory;
         parameters.put("port", Integer.toString(listenPort));
         PostgresCluster cluster = new PostgresCluster(home, data.toAbsolutePath(), parameters);
-        return new EmbeddedServer(cluster, listenPort, temporary).launch();
+        return new EmbeddedServer(cluster, listenPort, temporary).launch(closeAtExit);
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }

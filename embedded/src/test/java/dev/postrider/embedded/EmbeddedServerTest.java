@@ -46,6 +46,18 @@ class EmbeddedServerTest {
   }
 
   @Test
+  void takesOverFromAServerLeftBehind(@TempDir Path directory) throws SQLException {
+    EmbeddedServer.Builder builder = EmbeddedServer.builder().dataDirectory(directory);
+    try (EmbeddedServer left = builder.closeAtExit(false).start()) {
+      execute(left, "CREATE TABLE t AS SELECT 7 AS n");
+      try (EmbeddedServer server = builder.start()) {
+        assertThat(query(server, "SELECT n FROM t")).isEqualTo("7");
+        assertThat(server.port()).isNotEqualTo(left.port());
+      }
+    }
+  }
+
+  @Test
   void keepsAGivenDataDirectoryAndAppliesParameters(@TempDir Path directory) throws SQLException {
     EmbeddedServer.Builder builder =
         EmbeddedServer.builder()

@@ -1,0 +1,42 @@
+package dev.postrider.cli.command;
+
+import dev.postrider.deadletter.DeadLetterFilter;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Conditions on dead letters. Filled by picocli. */
+final class DeadFilterOptions {
+  @Mixin FilterOptions filter = new FilterOptions();
+
+  @Option(
+      names = "--code",
+      paramLabel = "TEXT",
+      description = "Whose last attempt ended with this code.")
+  @Nullable String code;
+
+  @Option(names = "--blocking", description = "Only those that their key waits for.")
+  boolean blocking;
+
+  @Option(names = "--discarded", description = "Those that were discarded, instead of the open.")
+  boolean discarded;
+
+  Map<String, String> conditions(PostriderCommand command) {
+    Map<String, String> conditions = filter.conditions(command);
+    if (code != null) {
+      conditions.put("code", code);
+    }
+    if (blocking) {
+      conditions.put("blocking", "true");
+    }
+    if (discarded) {
+      conditions.put("resolution", "discarded");
+    }
+    return conditions;
+  }
+
+  DeadLetterFilter filter(PostriderCommand command) {
+    return DeadLetterFilter.of(conditions(command));
+  }
+}

@@ -1,0 +1,58 @@
+package dev.postrider.cli.command;
+
+import dev.postrider.cli.output.Words;
+import dev.postrider.deadletter.DeadLetterPage;
+import dev.postrider.deadletter.DeadLetters;
+import dev.postrider.store.Messages;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Dead letters to act on: by id, by conditions, or all of them. Filled by picocli. */
+final class DeadSelection {
+  @Parameters(paramLabel = "ID", arity = "0..*", description = "These dead letters.")
+  List<String> ids = new ArrayList<>();
+
+  @Mixin DeadFilterOptions filter = new DeadFilterOptions();
+
+  @Option(names = "--all", description = "All of them.")
+  boolean all;
+
+  @Option(
+      names = {"-y", "--yes"},
+      description = "Do not ask.")
+  boolean yes;
+
+  /** Refuses what could be a slip: nothing chosen, or chosen in two ways. */
+  void check(PostriderCommand command) {
+    int ways =
+        (ids.isEmpty() ? 0 : 1) + (filter.conditions(command).isEmpty() ? 0 : 1) + (all ? 1 : 0);
+    if (ways == 0) {
+      throw command.usage("which ones? Give ids, conditions, or --all");
+    } else if (ways > 1) {
+      throw command.usage("give ids, or conditions, or --all; not several of these");
+    }
+  }
+
+  boolean byId() {
+    return !ids.isEmpty();
+  }
+
+  List<UUID> ids(PostriderCommand command) {
+    return ids.stream().map(id -> Options.id(command, id)).toList();
+  }
+
+  /** How many are meant, in words; counted no further than a page. */
+  String count(PostriderCommand command, DeadLetters dead) throws SQLException {
+    if (byId()) {
+      return Words.count(ids.size(), "dead letter");
+    }
+    DeadLetterPage page = dead.list(filter.filter(command), false, null, Messages.MAX_PAGE);
+    return (page.next() == null ? "" : "at least ")
+        + Words.count(page.items().size(), "dead letter");
+  }
+}

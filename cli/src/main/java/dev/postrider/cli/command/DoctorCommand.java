@@ -1,0 +1,60 @@
+package dev.postrider.cli.command;
+
+import dev.postrider.cli.doctor.Doctor;
+import dev.postrider.cli.doctor.Finding;
+import dev.postrider.cli.doctor.Finding.Level;
+import dev.postrider.cli.doctor.Patient;
+import dev.postrider.cli.output.Colour;
+import dev.postrider.cli.output.Fields;
+import dev.postrider.cli.output.Words;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Command;
+
+/** Looks for what is wrong. */
+@Command(
+    name = "doctor",
+    description = "Look for what is wrong or soon will be; exit code 1 if there is trouble.",
+    footer = "  ./postrider doctor --json")
+final class DoctorCommand extends PostriderCommand {
+  @Override
+  int run(Context context) throws Exception {
+    List<Finding> findings =
+        Doctor.examine(new Patient(context.dataSource(), context.direct(), context.schema()));
+    boolean trouble = findings.stream().anyMatch(f -> f.level() == Level.TROUBLE);
+    if (context.json()) {
+      screen()
+          .json(
+              new Fields()
+                  .with("trouble", trouble)
+                  .with("findings", findings.stream().map(DoctorCommand::json).toList())
+                  .map());
+    } else {
+      findings.forEach(this::print);
+    }
+    return trouble ? ExitCode.TROUBLE : ExitCode.OK;
+  }
+
+  private void print(Finding finding) {
+    Colour colour =
+        switch (finding.level()) {
+          case OK -> Colour.GOOD;
+          case NOTE -> Colour.NOTE;
+          case TROUBLE -> Colour.BAD;
+        };
+    String level = screen().paint(colour, "%-7s".formatted(Words.lower(finding.level())));
+    screen().line("%s  %-12s  %s".formatted(level, finding.check(), finding.text()));
+    if (!finding.advice().isEmpty()) {
+      screen().line(" ".repeat(23) + screen().paint(Colour.FAINT, finding.advice()));
+    }
+  }
+
+  private static Map<String, Object> json(Finding finding) {
+    return new Fields()
+        .with("check", finding.check())
+        .with("level", finding.level())
+        .with("text", finding.text())
+        .with("advice", finding.advice().isEmpty() ? null : finding.advice())
+        .map();
+  }
+}

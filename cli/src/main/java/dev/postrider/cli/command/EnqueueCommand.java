@@ -1,0 +1,158 @@
+package dev.postrider.cli.command;
+
+import dev.postrider.cli.output.Fields;
+import dev.postrider.enqueue.Outbox;
+import dev.postrider.message.Enqueued;
+import dev.postrider.message.Message;
+import dev.postrider.message.NewMessage;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Enqueues one message. */
+@Command(
+    name = "enqueue",
+    description = "Enqueue one message, in a transaction of its own.",
+    footer = {
+      "  ./postrider enqueue --namespace shop --topic orders --key o-1 --payload '{\"order\": \"o-1\"}'",
+      "  ./postrider enqueue --namespace shop --topic orders --payload - < order.json"
+    })
+final class EnqueueCommand extends PostriderCommand {
+  /** The most that the database takes at all; read no further. */
+  private static final int PAYLOAD_MAX = 64 << 20;
+
+  @Option(
+      names = {"-n", "--namespace"},
+      paramLabel = "TEXT",
+      required = true,
+      description = "Whose message it is.")
+  String namespace = "";
+
+  @Option(
+      names = {"-t", "--topic"},
+      paramLabel = "TEXT",
+      required = true,
+      description = "What it is about.")
+  String topic = "";
+
+  @Option(
+      names = {"-p", "--payload"},
+      required = true,
+      paramLabel = "TEXT",
+      description = "The payload; - reads standard input.")
+  String payload = "";
+
+  @Option(
+      names = {"-k", "--key"},
+      paramLabel = "TEXT",
+      description = "Ordering key.")
+  @Nullable String key;
+
+  @Option(
+      names = "--dedupe-key",
+      paramLabel = "TEXT",
+      description = "At most one message per topic and dedupe key.")
+  @Nullable String dedupeKey;
+
+  @Option(names = "--tenant", paramLabel = "TEXT", description = "Whose data it is.")
+  @Nullable String tenant;
+
+  @Option(
+      names = "--aggregate-type",
+      paramLabel = "TEXT",
+      description = "The kind of thing it happened to.")
+  @Nullable String aggregateType;
+
+  @Option(names = "--aggregate-id", paramLabel = "TEXT", description = "Which one of these.")
+  @Nullable String aggregateId;
+
+  @Option(names = "--event-type", paramLabel = "TEXT", description = "What happened.")
+  @Nullable String eventType;
+
+  @Option(
+      names = "--content-type",
+      paramLabel = "TEXT",
+      description = "Of the payload; application/json unless given, which is checked.")
+  @Nullable String contentType;
+
+  @Option(names = "--header", paramLabel = "NAME=VALUE", description = "Travels with the message.")
+  Map<String, String> headers = new LinkedHashMap<>();
+
+  @Option(
+      names = "--delay",
+      paramLabel = "TIME",
+      description = "Not to be delivered before, such as 10m.")
+  @Nullable String delay;
+
+  @Override
+  int run(Context context) throws Exception {
+    NewMessage message = message();
+    Enqueued enqueued;
+    try (Connection connection = context.dataSource().getConnection()) {
+      connection.setAutoCommit(false);
+      enqueued = new Outbox(context.schema()).enqueue(connection, message);
+      connection.commit();
+    }
+    if (context.json()) {
+      screen()
+          .json(
+              new Fields()
+                  .with("id", enqueued.id())
+                  .with("sequence", enqueued.sequence())
+                  .with("duplicate", enqueued.duplicate())
+                  .map());
+    } else {
+      String sequence = enqueued.sequence() == null ? "" : "  sequence " + enqueued.sequence();
+      screen().line(enqueued.id() + sequence + (enqueued.duplicate() ? "  duplicate" : ""));
+    }
+    return ExitCode.OK;
+  }
+
+  private NewMessage message() throws IOException {
+    NewMessage.Builder message = NewMessage.to(namespace, topic).headers(headers);
+    byte[] body = body();
+    if (contentType == null || contentType.equals(Message.JSON)) {
+      message.json(new String(body, StandardCharsets.UTF_8));
+    } else {
+      message.payload(body, contentType);
+    }
+    if (key != null) {
+      message.key(key);
+    }
+    if (dedupeKey != null) {
+      message.dedupeKey(dedupeKey);
+    }
+    if (tenant != null) {
+      message.tenant(tenant);
+    }
+    if (eventType != null) {
+      message.eventType(eventType);
+    }
+    if (aggregateType != null && aggregateId != null) {
+      message.aggregate(aggregateType, aggregateId);
+    } else if (aggregateType != null || aggregateId != null) {
+      throw usage("--aggregate-type and --aggregate-id go together");
+    }
+    if (delay != null) {
+      message.notBefore(Instant.now().plus(Options.duration(this, "--delay", delay)));
+    }
+    return message.build();
+  }
+
+  private byte[] body() throws IOException {
+    if (!payload.equals("-")) {
+      return payload.getBytes(StandardCharsets.UTF_8);
+    }
+    byte[] read = System.in.readNBytes(PAYLOAD_MAX + 1);
+    if (read.length > PAYLOAD_MAX) {
+      throw usage("the payload is larger than " + (PAYLOAD_MAX >> 20) + " MiB");
+    }
+    return read;
+  }
+}

@@ -1,0 +1,21 @@
+package dev.postrider.cli.command;
+
+import java.util.logging.Level;
+import java.util.logging.Logger;
+
+/** Sets the log up before anything is logged. */
+final class Logging {
+  private static final String LEVEL = "org.slf4j.simpleLogger.defaultLogLevel";
+
+  /** Held on to, since the level of a logger that nobody holds is forgotten. */
+  private static final Logger DRIVER = Logger.getLogger("org.postgresql");
+
+  private Logging() {}
+
+  static void prepare(boolean verbose) {
+    if (verbose && System.getProperty(LEVEL) == null) {
+      System.setProperty(LEVEL, "debug");
+    }
+    DRIVER.setLevel(verbose ? Level.INFO : Level.OFF); // what it says is in its exceptions too
+  }
+}

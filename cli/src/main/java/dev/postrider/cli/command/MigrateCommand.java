@@ -1,0 +1,81 @@
+package dev.postrider.cli.command;
+
+import dev.postrider.cli.output.Fields;
+import dev.postrider.cli.output.Words;
+import dev.postrider.store.Migrations;
+import dev.postrider.store.Partitions;
+import dev.postrider.store.Roles;
+import dev.postrider.store.Schema;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import javax.sql.DataSource;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Creates and upgrades the schema. */
+@Command(
+    name = "migrate",
+    description = {
+      "Create or upgrade the schema; safe to repeat, and from many processes at once.",
+      "With --print nothing is touched: the SQL goes to standard output, for a DBA to run."
+    },
+    footer = {"  ./postrider migrate --roles", "  ./postrider migrate --print > postrider.sql"})
+final class MigrateCommand extends PostriderCommand {
+  /** A new index on a big table takes its time. */
+  private static final Duration SILENCE = Duration.ofMinutes(10);
+
+  @Option(names = "--print", description = "Print the SQL and do nothing.")
+  boolean print;
+
+  @Option(
+      names = "--roles",
+      description = "Also create the roles producer, relay, operator and reader, and their grants.")
+  boolean roles;
+
+  @Override
+  int run(Context context) throws SQLException {
+    Schema schema = context.schema();
+    if (print) {
+      screen().line(new Migrations(schema).script().stripTrailing());
+      if (roles) {
+        screen().line(new Roles(schema).script().stripTrailing());
+      }
+      return ExitCode.OK;
+    }
+    List<String> applied = apply(context.dataSource(SILENCE), schema, roles);
+    if (context.json()) {
+      screen().json(new Fields().with("applied", applied).with("roles", roles).map());
+    } else {
+      screen()
+          .line(
+              applied.isEmpty()
+                  ? "Up to date."
+                  : Words.count(applied.size(), "file") + " applied.");
+      applied.forEach(file -> screen().line("  " + file));
+      if (roles) {
+        screen()
+            .line(
+                "Roles are in place: %1$s_producer, %1$s_relay, %1$s_operator, %1$s_reader."
+                    .formatted(schema.name()));
+      }
+    }
+    return ExitCode.OK;
+  }
+
+  /** The schema and the partitions of the next days. */
+  static List<String> apply(DataSource dataSource, Schema schema, boolean roles)
+      throws SQLException {
+    List<String> applied = new Migrations(schema).apply(dataSource);
+    try (Connection connection = dataSource.getConnection()) {
+      if (!applied.isEmpty()) {
+        new Partitions(schema).ensure(connection, 7);
+      }
+      if (roles) {
+        new Roles(schema).apply(connection);
+      }
+    }
+    return applied;
+  }
+}

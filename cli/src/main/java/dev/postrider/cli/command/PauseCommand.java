@@ -1,0 +1,23 @@
+package dev.postrider.cli.command;
+
+import dev.postrider.store.Pauses;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** Stops a destination or a topic. */
+@Command(
+    name = "pause",
+    description = "Stop a destination or a topic; its messages stay pending until it is resumed.",
+    footer = {"  ./postrider pause destination rail", "  ./postrider pause topic shop/orders"})
+final class PauseCommand extends PostriderCommand {
+  @Mixin PauseTarget target = new PauseTarget();
+
+  @Override
+  int run(Context context) throws Exception {
+    target.check(this);
+    boolean changed =
+        new Pauses(context.dataSource(), context.schema())
+            .pause(context.actor(), target.kind, target.name);
+    return target.answer(context, changed, changed ? "paused" : "was paused already");
+  }
+}

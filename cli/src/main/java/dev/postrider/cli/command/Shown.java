@@ -1,0 +1,164 @@
+package dev.postrider.cli.command;
+
+import dev.postrider.cli.output.Colour;
+import dev.postrider.cli.output.Fields;
+import dev.postrider.cli.output.JsonText;
+import dev.postrider.cli.output.Screen;
+import dev.postrider.cli.output.Table;
+import dev.postrider.cli.output.Words;
+import dev.postrider.deadletter.DeadLetter;
+import dev.postrider.message.MessageState;
+import dev.postrider.store.AttemptRecord;
+import dev.postrider.store.MessageStatus;
+import dev.postrider.store.StoredMessage;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** How messages, attempts and dead letters look, in JSON and in text. */
+final class Shown {
+  private Shown() {}
+
+  static Map<String, Object> json(MessageStatus message) {
+    return new Fields()
+        .with("id", message.id())
+        .with("namespace", message.route().namespace())
+        .with("topic", message.route().topic())
+        .with("state", message.state())
+        .with("tenant", message.tenant())
+        .with("aggregate_type", message.aggregateType())
+        .with("aggregate_id", message.aggregateId())
+        .with("event_type", message.eventType())
+        .with("key", message.key())
+        .with("sequence", message.sequence())
+        .with("dedupe_key", message.dedupeKey())
+        .with("attempts", message.attempts())
+        .with("delivery", message.delivery())
+        .with("next_attempt_at", message.nextAttemptAt())
+        .with("locked_by", message.lockedBy())
+        .with("locked_until", message.lockedUntil())
+        .with("last_code", message.lastCode())
+        .with("last_error", message.lastError())
+        .with("created_at", message.createdAt())
+        .with("updated_at", message.updatedAt())
+        .map();
+  }
+
+  static Map<String, Object> json(AttemptRecord attempt) {
+    return new Fields()
+        .with("delivery", attempt.delivery())
+        .with("no", attempt.no())
+        .with("state", attempt.state())
+        .with("claimed_at", attempt.claimedAt())
+        .with("finished_at", attempt.finishedAt())
+        .with("latency_ms", attempt.latencyMs())
+        .with("worker", attempt.worker())
+        .with("code", attempt.code())
+        .with("error", attempt.error())
+        .with("reference", attempt.reference())
+        .map();
+  }
+
+  static Map<String, Object> json(DeadLetter dead) {
+    return new Fields()
+        .with("id", dead.id())
+        .with("namespace", dead.route().namespace())
+        .with("topic", dead.route().topic())
+        .with("tenant", dead.tenant())
+        .with("aggregate_type", dead.aggregateType())
+        .with("aggregate_id", dead.aggregateId())
+        .with("event_type", dead.eventType())
+        .with("key", dead.key())
+        .with("sequence", dead.sequence())
+        .with("attempts", dead.attempts())
+        .with("delivery", dead.delivery())
+        .with("blocking", dead.blocking())
+        .with("died_at", dead.diedAt())
+        .with("code", dead.code())
+        .with("error", dead.error())
+        .with("discard_reason", dead.discardReason())
+        .map();
+  }
+
+  /** One message with all there is to it. */
+  static Map<String, Object> json(
+      StoredMessage message, List<AttemptRecord> attempts, boolean payload) {
+    Map<String, Object> all = json(message.status());
+    all.put("content_type", message.contentType());
+    all.put("headers", message.headers());
+    all.put("payload_bytes", message.payload().length);
+    if (payload) {
+      all.put("payload", JsonText.payload(message.contentType(), message.payload()));
+    }
+    all.put("history", attempts.stream().map(Shown::json).toList());
+    return all;
+  }
+
+  static @Nullable Colour colour(MessageState state) {
+    return switch (state) {
+      case DELIVERED -> Colour.GOOD;
+      case DEAD -> Colour.BAD;
+      case PENDING, PROCESSING -> null;
+    };
+  }
+
+  static void print(
+      Screen screen, StoredMessage message, List<AttemptRecord> attempts, boolean payload) {
+    MessageStatus status = message.status();
+    @Nullable Colour colour = colour(status.state());
+    String state = Words.lower(status.state());
+    line(screen, "id", status.id());
+    line(screen, "topic", status.route());
+    line(screen, "state", colour == null ? state : screen.paint(colour, state));
+    line(screen, "key", status.key() == null ? null : status.key() + ", " + status.sequence());
+    line(screen, "tenant", status.tenant());
+    line(
+        screen,
+        "aggregate",
+        status.aggregateType() == null
+            ? null
+            : status.aggregateType() + " " + status.aggregateId());
+    line(screen, "event type", status.eventType());
+    line(screen, "dedupe key", status.dedupeKey());
+    line(screen, "created", Words.time(status.createdAt()));
+    line(screen, "next try", Words.time(status.nextAttemptAt()));
+    line(screen, "held by", status.lockedBy());
+    line(screen, "held until", Words.time(status.lockedUntil()));
+    message.headers().forEach((name, value) -> line(screen, "header", name + ": " + value));
+    line(screen, "payload", message.payload().length + " bytes, " + message.contentType());
+    if (!attempts.isEmpty()) {
+      screen.line("");
+      screen.table(table(attempts));
+    }
+    if (payload) {
+      screen.line("");
+      Object body = JsonText.payload(message.contentType(), message.payload());
+      screen.line(body instanceof String text ? text : JsonText.of(body));
+    }
+  }
+
+  private static void line(Screen screen, String name, @Nullable Object value) {
+    if (value != null && !value.toString().isEmpty()) {
+      screen.line("%-11s %s".formatted(name, value));
+    }
+  }
+
+  private static Table table(List<AttemptRecord> attempts) {
+    Table table =
+        new Table(
+            "delivery", "try", "outcome", "finished", "ms", "worker", "code", "error", "reference");
+    for (AttemptRecord attempt : attempts) {
+      table.row(
+          attempt.delivery(),
+          attempt.no(),
+          Words.lower(attempt.state()),
+          Words.time(attempt.finishedAt()),
+          attempt.latencyMs(),
+          attempt.worker(),
+          attempt.code(),
+          attempt.error(),
+          attempt.reference());
+    }
+    return table;
+  }
+}

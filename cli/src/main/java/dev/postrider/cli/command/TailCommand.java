@@ -1,0 +1,177 @@
+package dev.postrider.cli.command;
+
+import dev.postrider.cli.output.Colour;
+import dev.postrider.cli.output.Fields;
+import dev.postrider.cli.output.JsonText;
+import dev.postrider.cli.output.Words;
+import dev.postrider.cli.tail.Delivery;
+import dev.postrider.cli.tail.DeliveryTail;
+import java.time.Duration;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Follows what relays did. */
+@Command(
+    name = "tail",
+    description = "Follow what becomes of messages: delivered, tried again, dead. Ctrl-C ends it.",
+    footer = {"  ./postrider tail --payload", "  ./postrider tail --topic orders --json"})
+final class TailCommand extends PostriderCommand {
+  private static final Duration EVERY = Duration.ofMillis(300);
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("HH:mm:ss.SSS").withZone(ZoneOffset.UTC);
+
+  @Option(
+      names = {"-n", "--namespace"},
+      paramLabel = "TEXT",
+      description = "Only of this namespace.")
+  @Nullable String namespace;
+
+  @Option(
+      names = {"-t", "--topic"},
+      paramLabel = "TEXT",
+      description = "Only of this topic.")
+  @Nullable String topic;
+
+  @Option(
+      names = {"-k", "--key"},
+      paramLabel = "TEXT",
+      description = "Only of this key.")
+  @Nullable String key;
+
+  @Option(names = "--payload", description = "Show payloads too.")
+  boolean payload;
+
+  @Option(
+      names = "--last",
+      paramLabel = "N",
+      description = "Start with the last N, up to 1000; 10.")
+  int last = 10;
+
+  @Option(names = "--count", paramLabel = "N", description = "End after so many.")
+  @Nullable Integer count;
+
+  @Option(names = "--for", paramLabel = "TIME", description = "End after this time, such as 30s.")
+  @Nullable String time;
+
+  @Override
+  int run(Context context) throws Exception {
+    if (last < 0 || last > 1000) {
+      throw usage("--last: expected 0 to 1000, got " + last);
+    }
+    long end =
+        time == null
+            ? Long.MAX_VALUE
+            : System.nanoTime() + Options.duration(this, "--for", time).toNanos();
+    StopSignal stop = StopSignal.install(Duration.ofSeconds(5));
+    try (DeliveryTail tail = new DeliveryTail(context.dataSource(), context.schema(), payload)) {
+      List<Delivery> first = wanted(tail.next());
+      long left = count == null ? Long.MAX_VALUE : count;
+      left -= print(context, first.subList(Math.max(0, first.size() - last), first.size()), left);
+      while (left > 0 && !screen().gone() && System.nanoTime() < end && !stop.await(EVERY)) {
+        List<Delivery> next = wanted(tail.next());
+        if (tail.passedOver()) {
+          screen().note("… too many to show, some were passed over");
+        }
+        left -= print(context, next, left);
+      }
+    }
+    return ExitCode.OK;
+  }
+
+  private List<Delivery> wanted(List<Delivery> all) {
+    return all.stream()
+        .filter(d -> namespace == null || namespace.equals(d.route().namespace()))
+        .filter(d -> topic == null || topic.equals(d.route().topic()))
+        .filter(d -> key == null || key.equals(d.key()))
+        .toList();
+  }
+
+  private int print(Context context, List<Delivery> deliveries, long most) {
+    int shown = 0;
+    for (Delivery delivery : deliveries) {
+      if (shown == most) {
+        break;
+      }
+      shown++;
+      if (context.json()) {
+        json(delivery);
+      } else {
+        line(delivery);
+      }
+    }
+    return shown;
+  }
+
+  private void line(Delivery delivery) {
+    StringBuilder line = new StringBuilder(TIME.format(delivery.finishedAt())).append("  ");
+    String outcome = "%-9s".formatted(outcome(delivery));
+    line.append(screen().paint(colour(delivery), outcome)).append("  ");
+    line.append(delivery.route());
+    if (delivery.key() != null) {
+      line.append("  ").append(delivery.key()).append('#').append(delivery.sequence());
+    }
+    line.append("  ").append(screen().paint(Colour.FAINT, delivery.id().toString()));
+    if (delivery.latencyMs() != null) {
+      line.append("  ").append(delivery.latencyMs()).append(" ms");
+    }
+    if (delivery.attempt() > 1 || delivery.delivery() > 1) {
+      line.append("  try ").append(delivery.attempt());
+      line.append(delivery.delivery() > 1 ? " of delivery " + delivery.delivery() : "");
+    }
+    if (delivery.code() != null) {
+      line.append("  ").append(delivery.code());
+    }
+    if (delivery.payload() != null) {
+      Object body = JsonText.payload(delivery.contentType(), delivery.payload());
+      line.append("  ").append(Words.cut(body instanceof String s ? s : JsonText.of(body), 200));
+    }
+    screen().line(line.toString());
+  }
+
+  private void json(Delivery delivery) {
+    screen()
+        .json(
+            new Fields()
+                .with("at", delivery.finishedAt())
+                .with("outcome", outcome(delivery))
+                .with("id", delivery.id())
+                .with("namespace", delivery.route().namespace())
+                .with("topic", delivery.route().topic())
+                .with("key", delivery.key())
+                .with("sequence", delivery.sequence())
+                .with("event_type", delivery.eventType())
+                .with("delivery", delivery.delivery())
+                .with("attempt", delivery.attempt())
+                .with("latency_ms", delivery.latencyMs())
+                .with("code", delivery.code())
+                .with(
+                    "payload",
+                    delivery.payload() == null
+                        ? null
+                        : JsonText.payload(delivery.contentType(), delivery.payload()))
+                .map());
+  }
+
+  private static String outcome(Delivery delivery) {
+    return switch (delivery.state()) {
+      case DISPATCHED -> "delivered";
+      case RETRYABLE -> "retry";
+      case FAILED -> "dead";
+      case ZOMBIE_REQUEUE -> "requeued";
+      case CONFLICT -> "conflict";
+      case DISPATCHING -> "running";
+    };
+  }
+
+  private static Colour colour(Delivery delivery) {
+    return switch (delivery.state()) {
+      case DISPATCHED -> Colour.GOOD;
+      case FAILED -> Colour.BAD;
+      default -> Colour.NOTE;
+    };
+  }
+}

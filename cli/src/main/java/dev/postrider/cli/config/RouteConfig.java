@@ -1,0 +1,9 @@
+package dev.postrider.cli.config;
+
+import dev.postrider.message.RetryPolicy;
+
+/** Which messages go where; {@code *} stands for every namespace or topic. Immutable. */
+public record RouteConfig(String namespace, String topic, String destination, RetryPolicy retry) {
+  /** What stands for all. */
+  public static final String ANY = "*";
+}

@@ -1,0 +1,23 @@
+package dev.postrider.cli.destination;
+
+import dev.postrider.cli.settings.Section;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+
+/** {@code log}: one line of JSON per message on standard output. */
+final class LogType implements DestinationType {
+  @Override
+  public String name() {
+    return "log";
+  }
+
+  @Override
+  public Opener read(Section section) {
+    return LogType::toStandardOutput;
+  }
+
+  /** Not System.out, which keeps to itself that nobody reads any more. */
+  private static LogDestination toStandardOutput() {
+    return new LogDestination(new FileOutputStream(FileDescriptor.out));
+  }
+}

@@ -1,0 +1,9 @@
+package dev.postrider.cli.doctor;
+
+import java.sql.SQLException;
+
+/** One thing to look at. */
+@FunctionalInterface
+interface Check {
+  Finding look(Patient patient) throws SQLException;
+}

@@ -1,0 +1,52 @@
+package dev.postrider.cli.doctor;
+
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Runs every check. Thread-safe. */
+public final class Doctor {
+  private static final Map<String, Check> SERVER = new LinkedHashMap<>();
+  private static final Map<String, Check> OUTBOX = new LinkedHashMap<>();
+
+  static {
+    SERVER.put("server", ServerChecks::version);
+    SERVER.put("durability", ServerChecks::durability);
+    SERVER.put("clock", ServerChecks::clock);
+    SERVER.put("listen", ListenCheck::look);
+    SERVER.put("transactions", ServerChecks::oldTransactions);
+    SERVER.put("schema", SchemaChecks::migrations);
+    OUTBOX.put("objects", SchemaChecks::objects);
+    OUTBOX.put("roles", SchemaChecks::roles);
+    OUTBOX.put("partitions", StorageChecks::partitions);
+    OUTBOX.put("default", StorageChecks::defaultPartitions);
+    OUTBOX.put("vacuum", StorageChecks::vacuum);
+    OUTBOX.put("relays", WorkChecks::relays);
+    OUTBOX.put("leases", WorkChecks::leases);
+    OUTBOX.put("dead", WorkChecks::dead);
+    OUTBOX.put("paused", WorkChecks::paused);
+  }
+
+  private Doctor() {}
+
+  /** Throws only if the database cannot be used at all; a check that fails is a finding. */
+  public static List<Finding> examine(Patient patient) throws SQLException {
+    patient.database().one("select 1", row -> row.getInt(1));
+    List<Finding> findings = new ArrayList<>();
+    SERVER.forEach((name, check) -> findings.add(look(name, check, patient)));
+    if (SchemaChecks.exists(patient)) {
+      OUTBOX.forEach((name, check) -> findings.add(look(name, check, patient)));
+    }
+    return findings;
+  }
+
+  private static Finding look(String name, Check check, Patient patient) {
+    try {
+      return check.look(patient);
+    } catch (SQLException | RuntimeException e) {
+      return Finding.trouble(name, "could not be checked: " + e.getMessage(), "");
+    }
+  }
+}

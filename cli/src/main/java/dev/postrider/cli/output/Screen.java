@@ -1,0 +1,84 @@
+package dev.postrider.cli.output;
+
+import java.io.BufferedReader;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Standard output for results, standard error for everything that is said beside them. UTF-8
+ * whatever the locale. Used by one thread.
+ */
+public final class Screen {
+  private final Terminal terminal;
+  private final PrintStream out = stream(FileDescriptor.out);
+  private final PrintStream err = stream(FileDescriptor.err);
+
+  public Screen(Terminal terminal) {
+    this.terminal = terminal;
+  }
+
+  private static PrintStream stream(FileDescriptor descriptor) {
+    return new PrintStream(new FileOutputStream(descriptor), true, StandardCharsets.UTF_8);
+  }
+
+  public Terminal terminal() {
+    return terminal;
+  }
+
+  /** A result. */
+  public void line(String text) {
+    out.println(text);
+  }
+
+  /** A result for scripts. */
+  public void json(@Nullable Object value) {
+    out.println(JsonText.of(value));
+  }
+
+  /** Rows, each on a line. */
+  public void table(Table table) {
+    table.lines(terminal.colour()).forEach(out::println);
+  }
+
+  /** Something beside the result. */
+  public void note(String text) {
+    err.println(text);
+  }
+
+  public String paint(Colour colour, String text) {
+    return terminal.colour() ? colour.paint(text) : text;
+  }
+
+  /** Writes over the line that progress is shown on; nothing where there is no terminal. */
+  public void progress(String text) {
+    if (terminal.live()) {
+      err.print("\r\033[K" + text);
+      err.flush();
+    }
+  }
+
+  /** Asks; anything but yes is no. */
+  public boolean confirm(String question) throws IOException {
+    err.print(question + " [y/N] ");
+    err.flush();
+    BufferedReader in =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    @Nullable String answer = in.readLine();
+    return answer != null && answer.strip().toLowerCase(Locale.ROOT).matches("y|yes");
+  }
+
+  /** Whether a result could not be written, because nobody reads it any more. */
+  public boolean gone() {
+    return out.checkError();
+  }
+
+  PrintStream out() {
+    return out;
+  }
+}

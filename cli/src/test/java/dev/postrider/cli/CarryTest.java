@@ -1,0 +1,140 @@
+package dev.postrider.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.postrider.cli.Executable.Result;
+import dev.postrider.cli.Executable.Running;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Processes that stay: relay, up, tail. */
+@Tag("OP-1")
+class CarryTest {
+  @TempDir Path folder;
+
+  private static Map<?, ?> line(String text, int number) {
+    return (Map<?, ?>) Executable.parsed(text.lines().toList().get(number));
+  }
+
+  @Test
+  @Tag("HE-13")
+  void theRelayGoesByItsConfigurationAndEndsInOrder() throws Exception {
+    Desk desk = Desk.bare(folder);
+    desk.run("relay").failed(2, "no route is configured");
+    Files.writeString(
+        folder.resolve("postrider.yaml"),
+        """
+        postrider:
+          destinations:
+            screen: {type: log}
+          routes:
+            - {namespace: shop, topic: orders, destination: screen}
+        """);
+    desk.run("relay").failed(4, "./postrider migrate");
+    desk.run("migrate").ok();
+    desk.run("enqueue", "-n", "shop", "-t", "orders", "-k", "a", "-p", "{\"n\":\n 1}").ok();
+    desk.run("enqueue", "-n", "shop", "-t", "other", "-p", "{}").ok();
+    try (Running relay = desk.postrider.start("relay", "--name", "night")) {
+      await().until(() -> !relay.out().isEmpty());
+      desk.run("enqueue", "-n", "shop", "-t", "orders", "-k", "a", "-p", "{\"n\": 2}").ok();
+      await().until(() -> relay.out().lines().count() == 2);
+      assertThat(desk.run("status").ok()).contains("1 pending").containsPattern("night +\\S+ ago");
+      Result end = relay.interrupt();
+      assertThat(end.exitCode()).isZero();
+      assertThat(end.err()).contains("stopping", "stopped");
+      assertThat(line(end.out(), 0).get("payload")).isEqualTo(Map.of("n", 1));
+      assertThat(line(end.out(), 1).get("sequence")).isEqualTo(2);
+    }
+    assertThat(desk.column("select name from postrider.worker where stopped_at is null")).isEmpty();
+  }
+
+  @Test
+  void upStartsEverythingKeepsTheDataAndIsFoundByTheOthers() throws Exception {
+    Executable postrider = Executable.in(folder);
+    String id;
+    try (Running up = postrider.start("up", "--port", "0")) {
+      await().until(() -> up.err().contains("Ctrl-C ends it.") || !up.process().isAlive());
+      assertThat(up.err()).contains(".postrider/data", "./postrider enqueue", "psql postgresql://");
+      postrider
+          .run("up")
+          .failed(1, "another ./postrider up runs", "as process " + up.process().pid());
+      // The very line it prints.
+      String hint = up.err().lines().filter(l -> l.contains("./postrider enqueue")).toList().get(0);
+      assertThat(hint.strip())
+          .isEqualTo("./postrider enqueue -n demo -t hello -k ann -p '{\"text\": \"hello\"}'");
+      id =
+          postrider
+              .run(
+                  "enqueue",
+                  "-n",
+                  "demo",
+                  "-t",
+                  "hello",
+                  "-k",
+                  "ann",
+                  "-p",
+                  "{\"text\": \"hello\"}")
+              .ok()
+              .substring(0, 36);
+      await().until(() -> up.out().contains(id));
+      String tail = postrider.run("tail", "--payload", "--count", "1").ok();
+      assertThat(tail).contains("delivered", "demo/hello", "ann#1", id, "{\"text\": \"hello\"}");
+      assertThat(postrider.run("config").ok())
+          .containsPattern(
+              "database.url +jdbc:postgresql://127.0.0.1:\\d+/\\S+ +.postrider/up.json");
+      postrider.run("doctor").ok();
+      assertThat(up.interrupt().exitCode()).as(up.err()).isZero();
+    }
+    assertThat(folder.resolve(".postrider/up.json")).doesNotExist();
+    postrider.run("status").failed(2, "no database is configured");
+    try (Running again = postrider.start("up", "--port", "0")) {
+      await().until(() -> again.err().contains("Ctrl-C ends it.") || !again.process().isAlive());
+      assertThat(postrider.run("messages", "show", id).ok()).contains("delivered");
+      again.process().destroyForcibly().waitFor(); // its server stays behind
+    }
+    try (Running third = postrider.start("up", "--port", "0")) {
+      await().until(() -> third.err().contains("Ctrl-C ends it.") || !third.process().isAlive());
+      assertThat(postrider.run("messages", "show", id).ok()).contains("delivered");
+      assertThat(third.interrupt().exitCode()).isZero();
+    }
+  }
+
+  @Test
+  void upUsesTheDatabaseThatIsConfigured() throws Exception {
+    Desk desk = Desk.bare(folder);
+    try (Running up = desk.postrider.start("up")) {
+      await().until(() -> up.err().contains("Ctrl-C ends it.") || !up.process().isAlive());
+      String id = desk.run("enqueue", "-n", "a", "-t", "b", "-p", "{}").ok();
+      await().until(() -> up.out().contains(id));
+      assertThat(up.interrupt().exitCode()).isZero();
+    }
+    assertThat(folder.resolve(".postrider")).doesNotExist();
+  }
+
+  @Test
+  void tailFollowsWhatIsDelivered() throws Exception {
+    Desk desk = Desk.ready(folder);
+    try (Running up = desk.postrider.start("up");
+        Running tail = desk.postrider.start("tail", "--json", "--topic", "b", "--count", "3")) {
+      await().until(() -> up.err().contains("Ctrl-C ends it.") || !up.process().isAlive());
+      desk.execute("select postrider.enqueue('a', 'other', '{}')");
+      for (int i = 0; i < 3; i++) {
+        desk.execute("select postrider.enqueue('a', 'b', '{}', key => 'k')");
+      }
+      tail.awaitExit();
+      List<Object> sequences =
+          tail.out()
+              .lines()
+              .map(l -> (Object) ((Map<?, ?>) Executable.parsed(l)).get("sequence"))
+              .toList();
+      assertThat(sequences).containsExactly(1, 2, 3);
+      assertThat(up.interrupt().exitCode()).isZero();
+    }
+  }
+}

@@ -1,0 +1,76 @@
+package dev.postrider.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.postrider.cli.Executable.Result;
+import dev.postrider.message.NewMessage;
+import dev.postrider.message.Outcome;
+import dev.postrider.message.RetryPolicy.DeadPolicy;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+@Tag("OP-1")
+class DoctorTest {
+  @TempDir Path folder;
+
+  @Test
+  void aHealthyDatabaseIsFoundSo() {
+    Desk desk = Desk.bare(folder);
+    desk.run("migrate", "--roles").ok();
+    assertThat(desk.run("doctor").ok())
+        .doesNotContain("trouble ")
+        .containsPattern("ok +schema +\"postrider\" is up to date")
+        .containsPattern("ok +listen +notifications arrive")
+        .containsPattern("ok +partitions");
+    assertThat(desk.run("doctor", "--json").json()).containsEntry("trouble", false);
+  }
+
+  @Test
+  void whatIsWrongIsFound() throws Exception {
+    Desk desk = Desk.bare(folder);
+    Result bare = desk.run("doctor");
+    assertThat(bare.exitCode()).isEqualTo(1);
+    assertThat(bare.out()).containsPattern("trouble +schema .*is not there");
+
+    desk.run("migrate", "--roles").ok();
+    desk.execute(
+        """
+        drop index postrider.message_by_tenant;
+        drop function postrider.reap();
+        grant execute on function postrider.backlog to public;
+        delete from postrider.migration where file = 'V010__backlog.sql';
+        insert into postrider.pause (kind, name, paused_by) values ('topic', 'a/b', 'ann');
+        insert into postrider.worker (name) values ('dead');
+        insert into postrider.lease values (1, 1, now(), now() - interval '1 hour', 5, '{}');
+        do $$ declare p record; begin
+          for p in select parent, name from postrider.partition where not is_default loop
+            execute format('alter table postrider.%I detach partition postrider.%I', p.parent, p.name);
+          end loop;
+        end $$;
+        """);
+    desk.enqueue(NewMessage.to("a", "c").key("k").json("{}"));
+    Result sick = desk.run("doctor");
+    assertThat(sick.exitCode()).isEqualTo(1);
+    assertThat(sick.out())
+        .containsPattern(
+            "trouble +objects +missing or invalid: function reap, index message_by_tenant")
+        .containsPattern("trouble +roles +everybody may call backlog")
+        .containsPattern("trouble +schema +1 migrations are missing: V010")
+        .containsPattern("trouble +partitions +missing: attempt of ")
+        .containsPattern("trouble +leases +5 messages")
+        .containsPattern("note +paused +topic a/b");
+  }
+
+  @Test
+  void blockedKeysAreTrouble() throws Exception {
+    Desk desk = Desk.ready(folder);
+    desk.enqueue(NewMessage.to("a", "c").key("k").json("{}"));
+    assertThat(desk.run("doctor").out()).containsPattern("trouble +relays +none runs; 1 pending");
+    desk.carry(Outcome.terminal("no", "no"), DeadPolicy.BLOCK);
+    assertThat(desk.run("doctor").out())
+        .containsPattern("trouble +dead +1 blocked key, each behind a dead message")
+        .containsPattern("note +roles");
+  }
+}

@@ -1,0 +1,222 @@
+package dev.postrider.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.postrider.cli.Executable.Result;
+import dev.postrider.message.NewMessage;
+import dev.postrider.message.Outcome;
+import dev.postrider.message.RetryPolicy.DeadPolicy;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What operators look at and do. */
+@Tag("OP-1")
+class OperateTest {
+  @TempDir Path folder;
+  private Desk desk;
+
+  @BeforeEach
+  void open() throws Exception {
+    desk = Desk.ready(folder);
+  }
+
+  private String send(String topic, String key) throws Exception {
+    NewMessage.Builder message =
+        NewMessage.to("shop", topic).json("{\"topic\": \"" + topic + "\"}").tenant("t1");
+    return desk.enqueue(key == null ? message : message.key(key));
+  }
+
+  @SuppressWarnings("unchecked")
+  private static List<Map<String, Object>> items(Result result) {
+    return (List<Map<String, Object>>) result.json().get("items");
+  }
+
+  @Test
+  void statusTellsWhatWaitsWhatIsDeadAndWhatIsPaused() throws Exception {
+    send("orders", null);
+    send("orders", null);
+    desk.carry(Outcome.terminal("invalid", "no such account"), DeadPolicy.SKIP);
+    send("orders", null);
+    desk.run("pause", "topic", "shop/orders", "--actor", "ann").ok();
+    String text = desk.run("status").ok();
+    assertThat(text)
+        .startsWith("1 pending, oldest ")
+        .contains("0 in flight, 2 dead")
+        .containsPattern("shop/orders +1 +\\S+ +2")
+        .containsPattern("topic +shop/orders +ann");
+    Map<String, Object> json = desk.run("status", "--json").json();
+    assertThat(json).containsEntry("pending", 1).containsEntry("dead", 2);
+    assertThat(json.get("paused").toString()).contains("shop/orders");
+  }
+
+  @Test
+  void messagesAreFoundShownAndPaged() throws Exception {
+    String first = send("orders", "k");
+    String second = send("orders", "k");
+    send("bills", null);
+    desk.carry(Outcome.delivered("ref-7"), DeadPolicy.SKIP);
+
+    Result page = desk.run("messages", "-n", "shop", "-k", "k", "--limit", "1", "--json");
+    assertThat(items(page)).extracting(item -> item.get("id")).containsExactly(second);
+    String next = page.json().get("next").toString();
+    assertThat(items(desk.run("messages", "-n", "shop", "-k", "k", "--before", next, "--json")))
+        .extracting(item -> item.get("id"))
+        .containsExactly(first);
+    assertThat(desk.run("messages", "--tenant", "t1", "--topic", "bills").ok())
+        .contains("shop/bills", "delivered")
+        .doesNotContain("orders");
+    assertThat(desk.run("messages", "--from", "2100-01-01T00:00:00Z").ok())
+        .isEqualTo("No message.");
+
+    assertThat(desk.run("messages", "show", first).ok())
+        .contains("delivered", "dispatched", "ref-7", "k, 1")
+        .doesNotContain("{");
+    Map<String, Object> shown = desk.run("messages", "show", first, "--payload", "--json").json();
+    assertThat(shown.get("payload")).isEqualTo(Map.of("topic", "orders"));
+    assertThat(shown.get("history").toString()).contains("reference=ref-7");
+    desk.run("messages", "show", "00000000-0000-0000-0000-000000000000").failed(1, "no message");
+    desk.run("messages", "show", "7").failed(2, "UUID");
+  }
+
+  @Test
+  void deadLettersAreRequeuedAndDiscardedOnlyWhenSomebodySaysSo() throws Exception {
+    String id = send("orders", null);
+    send("orders", null);
+    send("bills", null);
+    desk.carry(Outcome.terminal("invalid", "no such account"), DeadPolicy.SKIP);
+    assertThat(desk.run("dead", "--topic", "orders").ok())
+        .contains(id, "invalid", "no such account");
+    assertThat(desk.run("dead", "--code", "other").ok()).isEqualTo("No dead letter.");
+    Result page = desk.run("dead", "--limit", "1", "--json");
+    assertThat(items(desk.run("dead", "--after", page.json().get("next").toString(), "--json")))
+        .hasSize(2);
+
+    desk.run("dead", "requeue").failed(2, "which ones?");
+    desk.run("dead", "requeue", "--topic", "orders")
+        .failed(2, "Requeue 2 dead letters?", "give --yes");
+    desk.run("dead", "discard", "--all", "--reason", "test").failed(2, "Discard 3", "--yes");
+    desk.run("dead", "discard", "--all", "--yes").failed(2, "--reason");
+    assertThat(desk.value("select count(*) from postrider.queue")).isEqualTo("0");
+
+    assertThat(desk.run("dead", "requeue", id).ok()).isEqualTo("1 dead letter requeued.");
+    assertThat(desk.run("dead", "requeue", id).exitCode()).isEqualTo(1);
+    assertThat(desk.run("dead", "requeue", "--topic", "orders", "--yes", "--json").json())
+        .containsEntry("requeued", 1);
+    assertThat(
+            desk.run("dead", "discard", "--all", "--yes", "--reason", "old", "--actor", "ann").ok())
+        .isEqualTo("1 dead letter discarded.");
+    assertThat(desk.column("select actor || ' ' || action from postrider.audit order by id desc"))
+        .first()
+        .isEqualTo("ann dead.discard");
+    assertThat(desk.run("dead", "--discarded").ok()).contains("shop/bills", "old");
+  }
+
+  @Test
+  void blockedKeysAreListedRetriedAndSkipped() throws Exception {
+    send("orders", "k");
+    send("orders", "k");
+    desk.carry(Outcome.terminal("invalid", "no such account"), DeadPolicy.BLOCK);
+    assertThat(desk.run("keys").ok()).containsPattern("shop +k .* 1 .*invalid");
+    desk.run("keys", "skip", "shop", "k", "--reason", "closed").failed(2, "--yes");
+    desk.run("keys", "retry", "shop", "none").failed(1, "shop/none is not blocked");
+    assertThat(desk.run("keys", "retry", "shop", "k").ok()).contains("tried again");
+    desk.carry(Outcome.terminal("invalid", "no such account"), DeadPolicy.BLOCK);
+    assertThat(desk.run("keys", "skip", "shop", "k", "--reason", "closed", "--yes").ok())
+        .contains("goes on");
+    desk.carry(Outcome.delivered(), DeadPolicy.BLOCK);
+    assertThat(items(desk.run("keys", "--json"))).isEmpty();
+  }
+
+  @Test
+  void whatIsPausedIsResumed() {
+    assertThat(desk.run("pause", "destination", "rail").ok()).isEqualTo("destination rail paused");
+    assertThat(desk.run("pause", "destination", "rail").ok()).contains("already");
+    assertThat(desk.run("resume", "destination", "rail", "--json").json())
+        .containsEntry("changed", true);
+    assertThat(desk.run("resume", "destination", "rail").ok()).contains("was not paused");
+  }
+
+  @Test
+  void replayCountsAsksAndSendsAgain() throws Exception {
+    String id = send("orders", "k");
+    send("orders", "k");
+    send("bills", null);
+    desk.carry(Outcome.delivered(), DeadPolicy.SKIP);
+    String[] filter = {"replay", "--namespace", "shop", "--topic", "orders"};
+    assertThat(desk.run("replay", "--topic", "orders", "--dry-run").ok())
+        .startsWith("2 messages match, 2 would be sent again");
+    desk.run(filter).failed(2, "2 messages match", "--yes");
+    desk.run("replay").failed(2, "which messages?");
+    assertThat(desk.value("select count(*) from postrider.replay_job")).isEqualTo("0");
+
+    assertThat(desk.run("replay", "--topic", "orders", "--rate", "100", "--yes").ok())
+        .isEqualTo("Replay 1 done: 2 messages sent again, 0 skipped.");
+    assertThat(desk.column("select distinct delivery from postrider.queue")).containsExactly("2");
+    desk.run("replay", "--id", id, "--yes").failed(1, "nothing to replay", "1 skipped");
+    assertThat(items(desk.run("replay", "jobs", "--json")))
+        .singleElement()
+        .satisfies(job -> assertThat(job).containsEntry("state", "done"));
+    desk.run("replay", "resume", "99").failed(1, "no replay job 99");
+  }
+
+  @Test
+  void aReplayThatIsInterruptedGoesOnWhereItWas() throws Exception {
+    desk.execute("select postrider.enqueue('shop', 'orders', '{}') from generate_series(1, 40)");
+    desk.carry(Outcome.delivered(), DeadPolicy.SKIP);
+    try (Executable.Running replay =
+        desk.postrider.start("replay", "--topic", "orders", "--rate", "4", "--yes")) {
+      org.awaitility.Awaitility.await()
+          .until(
+              () ->
+                  !desk.column("select 1 from postrider.replay_job where requeued > 0").isEmpty());
+      Result stopped = replay.interrupt();
+      assertThat(stopped.exitCode()).isEqualTo(1);
+      assertThat(stopped.out()).contains("Replay 1 stopped");
+      assertThat(stopped.err()).contains("./postrider replay resume 1");
+    }
+    assertThat(desk.value("select state from postrider.replay_job")).isEqualTo("stopped");
+    assertThat(desk.run("replay", "resume", "1").ok()).contains("Replay 1 done: 40 messages");
+    assertThat(desk.value("select count(*) from postrider.queue")).isEqualTo("40");
+  }
+
+  @Test
+  void archiveCountsAsksAndMovesOldMessagesToFiles() throws Exception {
+    desk.execute(
+        """
+        select postrider.intern_route('shop', 'orders');
+        insert into postrider.message (id, created_at, route, payload)
+        select overlay(postrider.id_floor(now() - interval '90 days')::text placing lpad(i::text, 12, '0')
+                 from 25 for 12)::uuid, now() - interval '90 days', 1, '{}' from generate_series(1, 30) i
+        """);
+    send("orders", null);
+    assertThat(desk.run("archive", "--dry-run").ok()).containsPattern("message_default.* 30 ");
+    desk.run("archive").failed(2, "Move 30 messages", "--yes");
+    desk.run("archive", "--retention", "1h").failed(2, "--retention", "2d");
+    Map<String, Object> report =
+        desk.run("archive", "--directory", "old", "--retention", "60d", "--yes", "--json").json();
+    assertThat(report).containsEntry("archived", 30);
+    assertThat(desk.value("select count(*) from postrider.message")).isEqualTo("1");
+    try (var files = Files.list(folder.resolve("old"))) {
+      assertThat(files.count()).isEqualTo(1);
+    }
+    assertThat(desk.run("archive", "--yes").ok()).startsWith("0 messages archived");
+  }
+
+  @Test
+  void aRoleThatMayNotIsToldSo() {
+    desk.run("migrate", "--roles").ok();
+    desk.execute("create role viewer login; grant postrider_reader to viewer");
+    Executable viewer = desk.postrider.with("POSTRIDER_DATABASE_USER", "viewer");
+    viewer.run("status").ok();
+    viewer.run("messages").ok();
+    viewer.run("tail", "--for", "1ms").ok();
+    viewer.run("pause", "topic", "a/b").failed(1, "permission denied", "role");
+    desk.execute("drop owned by viewer; drop role viewer");
+  }
+}

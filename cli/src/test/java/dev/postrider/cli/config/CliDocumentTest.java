@@ -1,0 +1,74 @@
+package dev.postrider.cli.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.postrider.cli.settings.Settings;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The page about the executable shows what there is, all of it. */
+@Tag("HE-13")
+class CliDocumentTest {
+  private static final Path PAGE = Path.of("../docs/cli.md");
+
+  @TempDir Path folder;
+
+  private static List<MatchResult> find(String pattern) throws Exception {
+    return Pattern.compile(pattern, Pattern.DOTALL | Pattern.MULTILINE)
+        .matcher(Files.readString(PAGE))
+        .results()
+        .toList();
+  }
+
+  @Test
+  void theExampleWorksAndTheTableHasEveryKeyWithItsDefault() throws Exception {
+    Path file = folder.resolve("postrider.yaml");
+    Files.writeString(file, find("```yaml\n(.*?)```").get(0).group(1));
+    Settings settings = Settings.of(Map.of(), Map.of(), file);
+    Config config = ConfigReader.read(settings);
+    assertThat(config.routes()).hasSize(2);
+
+    Set<String> read =
+        settings.effective().stream()
+            .map(setting -> general(setting.path()))
+            .collect(Collectors.toCollection(TreeSet::new));
+    Set<String> documented = new TreeSet<>();
+    find("^\\| `(postrider\\.[^`]+)` \\|").forEach(row -> documented.add(row.group(1)));
+    assertThat(documented).isEqualTo(read);
+  }
+
+  private static String general(String path) {
+    return path.replaceAll("\\[\\d+]", "[N]").replace("destinations.screen.", "destinations.NAME.");
+  }
+
+  @Test
+  void theDefaultsAreTheOnesInEffect() throws Exception {
+    Map<String, String> flags = Map.of("postrider.destinations.NAME.type", "log");
+    Settings settings =
+        Settings.of(
+            flags.entrySet().stream()
+                .collect(
+                    Collectors.toMap(
+                        Map.Entry::getKey, e -> new Settings.Flag(e.getValue(), "--set"))),
+            Map.of(),
+            null);
+    ConfigReader.read(settings);
+    Map<String, String> effective =
+        settings.effective().stream()
+            .collect(Collectors.toMap(Settings.Effective::path, Settings.Effective::value));
+    for (MatchResult row : find("^\\| `(postrider\\.[^`\\[]+)` \\| ([0-9][^ |]*) \\|")) {
+      String documented = row.group(2).replace("16MiB", Long.toString(16 << 20));
+      assertThat(effective).containsEntry(row.group(1), documented);
+    }
+  }
+}

@@ -1,0 +1,64 @@
+package dev.postrider.store;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import javax.sql.DataSource;
+
+/**
+ * Stops destinations and topics, and lets them go on. Relays see it within a second; messages stay
+ * pending meanwhile. Thread-safe if the data source is.
+ */
+public final class Pauses {
+  private static final String LIST =
+      "select kind, name, paused_by, paused_at from postrider.pause order by kind, name limit 1000";
+  private static final String PAUSE = "select postrider.pause_on(?, ?, ?)";
+  private static final String RESUME = "select postrider.pause_off(?, ?, ?)";
+
+  private final Database database;
+
+  /** What can be paused. */
+  public enum Kind {
+    /** By its name. */
+    DESTINATION,
+    /** As {@code namespace/topic}. */
+    TOPIC;
+
+    private String word() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /** Something paused. Immutable. */
+  public record Pause(Kind kind, String name, String pausedBy, Instant pausedAt) {}
+
+  public Pauses(DataSource dataSource, Schema schema) {
+    this.database = new Database(dataSource, schema);
+  }
+
+  /** What is paused now, the first thousand by name. */
+  public List<Pause> list() throws SQLException {
+    return database.list(LIST, Pauses::pause);
+  }
+
+  /** Returns whether it was not paused yet. */
+  public boolean pause(String actor, Kind kind, String name) throws SQLException {
+    return database.one(PAUSE, row -> row.getBoolean(1), actor, kind.word(), name);
+  }
+
+  /** Returns whether it was paused. */
+  public boolean resume(String actor, Kind kind, String name) throws SQLException {
+    return database.one(RESUME, row -> row.getBoolean(1), actor, kind.word(), name);
+  }
+
+  private static Pause pause(ResultSet row) throws SQLException {
+    return new Pause(
+        Kind.valueOf(row.getString("kind").toUpperCase(Locale.ROOT)),
+        row.getString("name"),
+        row.getString("paused_by"),
+        Objects.requireNonNull(Database.instant(row, "paused_at")));
+  }
+}
