@@ -28,8 +28,8 @@ final class Broker {
 
   static KafkaConfig.Builder config() {
     return KafkaConfig.builder(SERVER.address())
-        .deliveryTimeout(Duration.ofSeconds(2))
-        .maxBlock(Duration.ofMillis(500));
+        .deliveryTimeout(Duration.ofSeconds(10))
+        .maxBlock(Duration.ofSeconds(3));
   }
 
   /** As a user who has to sign in. */
