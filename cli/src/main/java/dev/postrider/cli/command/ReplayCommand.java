@@ -79,7 +79,7 @@ final class ReplayCommand extends PostriderCommand {
     }
     context.confirm(yes, summary + ". Replay?");
     ReplayJob job = replay.start(context.actor(), wanted);
-    return carryOut(this, context, replay, job.id(), rate, count.matched());
+    return carryOut(context, replay, job.id(), rate, count.matched());
   }
 
   private ReplayFilter wanted() {
@@ -94,12 +94,7 @@ final class ReplayCommand extends PostriderCommand {
 
   /** Works on a job with a progress line; Ctrl-C stops it where it can be resumed. */
   static int carryOut(
-      PostriderCommand command,
-      Context context,
-      Replay replay,
-      long job,
-      @Nullable Double rate,
-      long expected)
+      Context context, Replay replay, long job, @Nullable Double rate, long expected)
       throws Exception {
     StopSignal stop = StopSignal.install(Duration.ofSeconds(90));
     Pacer pacer =
@@ -118,9 +113,9 @@ final class ReplayCommand extends PostriderCommand {
             });
     progress.done();
     if (context.json()) {
-      command.screen().json(json(end));
+      context.screen().json(json(end));
     } else {
-      command
+      context
           .screen()
           .line(
               "Replay %d %s: %s sent again, %s skipped."
@@ -130,7 +125,7 @@ final class ReplayCommand extends PostriderCommand {
                       Words.count(end.requeued(), "message"),
                       Words.count(end.skipped())));
       if (end.state() != ReplayJob.State.DONE) {
-        command.screen().note("go on with: ./postrider replay resume " + job);
+        context.screen().note("go on with: ./postrider replay resume " + job);
       }
     }
     return end.state() == ReplayJob.State.DONE ? ExitCode.OK : ExitCode.TROUBLE;
@@ -207,7 +202,7 @@ final class ReplayCommand extends PostriderCommand {
       if (resumed.state() == ReplayJob.State.DONE) {
         screen().note("replay " + job + " was done already");
       }
-      return carryOut(this, context, replay, job, rate, 0);
+      return carryOut(context, replay, job, rate, 0);
     }
   }
 

@@ -81,14 +81,15 @@ final class StatusCommand extends PostriderCommand {
   }
 
   private void relays(List<LiveRelay> relays) {
-    Table table = new Table("relay", "seen", "in flight", "leases");
+    Table table = new Table("relay", "seen", "in flight", "leases", "");
     for (LiveRelay relay : relays) {
       table.row(
           relay.lost() ? Colour.NOTE : null,
           relay.name(),
-          Words.age(relay.sinceSeen()) + " ago" + (relay.lost() ? ", not since" : ""),
+          Words.age(relay.sinceSeen()) + " ago",
           Words.count(relay.inFlight()),
-          Words.count(relay.leases()));
+          Words.count(relay.leases()),
+          relay.lost() ? "lost" : "");
     }
     show(table);
     if (relays.isEmpty()) {

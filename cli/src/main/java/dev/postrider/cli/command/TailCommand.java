@@ -4,8 +4,10 @@ import dev.postrider.cli.output.Colour;
 import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.output.JsonText;
 import dev.postrider.cli.output.Words;
+import dev.postrider.cli.tail.Attempt;
 import dev.postrider.cli.tail.Delivery;
 import dev.postrider.cli.tail.DeliveryTail;
+import dev.postrider.cli.tail.Sent;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -84,9 +86,9 @@ final class TailCommand extends PostriderCommand {
 
   private List<Delivery> wanted(List<Delivery> all) {
     return all.stream()
-        .filter(d -> namespace == null || namespace.equals(d.route().namespace()))
-        .filter(d -> topic == null || topic.equals(d.route().topic()))
-        .filter(d -> key == null || key.equals(d.key()))
+        .filter(d -> namespace == null || namespace.equals(d.message().route().namespace()))
+        .filter(d -> topic == null || topic.equals(d.message().route().topic()))
+        .filter(d -> key == null || key.equals(d.message().key()))
         .toList();
   }
 
@@ -107,57 +109,57 @@ final class TailCommand extends PostriderCommand {
   }
 
   private void line(Delivery delivery) {
-    StringBuilder line = new StringBuilder(TIME.format(delivery.finishedAt())).append("  ");
-    String outcome = "%-9s".formatted(outcome(delivery));
-    line.append(screen().paint(colour(delivery), outcome)).append("  ");
-    line.append(delivery.route());
-    if (delivery.key() != null) {
-      line.append("  ").append(delivery.key()).append('#').append(delivery.sequence());
+    Attempt attempt = delivery.attempt();
+    Sent message = delivery.message();
+    StringBuilder line = new StringBuilder(TIME.format(attempt.finishedAt())).append("  ");
+    String outcome = "%-9s".formatted(outcome(attempt));
+    line.append(screen().paint(colour(attempt), outcome)).append("  ").append(message.route());
+    if (message.key() != null) {
+      line.append("  ").append(message.key()).append('#').append(message.sequence());
     }
-    line.append("  ").append(screen().paint(Colour.FAINT, delivery.id().toString()));
-    if (delivery.latencyMs() != null) {
-      line.append("  ").append(delivery.latencyMs()).append(" ms");
+    line.append("  ").append(screen().paint(Colour.FAINT, message.id().toString()));
+    if (attempt.latencyMs() != null) {
+      line.append("  ").append(attempt.latencyMs()).append(" ms");
     }
-    if (delivery.attempt() > 1 || delivery.delivery() > 1) {
-      line.append("  try ").append(delivery.attempt());
-      line.append(delivery.delivery() > 1 ? " of delivery " + delivery.delivery() : "");
+    if (attempt.no() > 1 || attempt.delivery() > 1) {
+      line.append("  try ").append(attempt.no());
+      line.append(attempt.delivery() > 1 ? " of delivery " + attempt.delivery() : "");
     }
-    if (delivery.code() != null) {
-      line.append("  ").append(delivery.code());
+    if (attempt.code() != null) {
+      line.append("  ").append(attempt.code());
     }
-    if (delivery.payload() != null) {
-      Object body = JsonText.payload(delivery.contentType(), delivery.payload());
+    if (message.payload() != null) {
+      Object body = JsonText.payload(message.contentType(), message.payload());
       line.append("  ").append(Words.cut(body instanceof String s ? s : JsonText.of(body), 200));
     }
     screen().line(line.toString());
   }
 
   private void json(Delivery delivery) {
-    screen()
-        .json(
-            new Fields()
-                .with("at", delivery.finishedAt())
-                .with("outcome", outcome(delivery))
-                .with("id", delivery.id())
-                .with("namespace", delivery.route().namespace())
-                .with("topic", delivery.route().topic())
-                .with("key", delivery.key())
-                .with("sequence", delivery.sequence())
-                .with("event_type", delivery.eventType())
-                .with("delivery", delivery.delivery())
-                .with("attempt", delivery.attempt())
-                .with("latency_ms", delivery.latencyMs())
-                .with("code", delivery.code())
-                .with(
-                    "payload",
-                    delivery.payload() == null
-                        ? null
-                        : JsonText.payload(delivery.contentType(), delivery.payload()))
-                .map());
+    Attempt attempt = delivery.attempt();
+    Sent message = delivery.message();
+    Fields fields =
+        new Fields()
+            .with("at", attempt.finishedAt())
+            .with("outcome", outcome(attempt))
+            .with("id", message.id())
+            .with("namespace", message.route().namespace())
+            .with("topic", message.route().topic())
+            .with("key", message.key())
+            .with("sequence", message.sequence())
+            .with("event_type", message.eventType())
+            .with("delivery", attempt.delivery())
+            .with("attempt", attempt.no())
+            .with("latency_ms", attempt.latencyMs())
+            .with("code", attempt.code());
+    if (message.payload() != null) {
+      fields.with("payload", JsonText.payload(message.contentType(), message.payload()));
+    }
+    screen().json(fields.map());
   }
 
-  private static String outcome(Delivery delivery) {
-    return switch (delivery.state()) {
+  private static String outcome(Attempt attempt) {
+    return switch (attempt.state()) {
       case DISPATCHED -> "delivered";
       case RETRYABLE -> "retry";
       case FAILED -> "dead";
@@ -167,8 +169,8 @@ final class TailCommand extends PostriderCommand {
     };
   }
 
-  private static Colour colour(Delivery delivery) {
-    return switch (delivery.state()) {
+  private static Colour colour(Attempt attempt) {
+    return switch (attempt.state()) {
       case DISPATCHED -> Colour.GOOD;
       case FAILED -> Colour.BAD;
       default -> Colour.NOTE;

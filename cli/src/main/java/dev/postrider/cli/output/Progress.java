@@ -37,17 +37,17 @@ public final class Progress {
 
   String text(long count, Duration elapsed) {
     double perSecond = count / Math.max(elapsed.toNanos() / 1e9, 0.001);
-    String speed =
-        String.format(Locale.ROOT, "%s %s, %,.0f/s", Words.count(count), noun, perSecond);
+    String speed = String.format(Locale.ROOT, "%s, %,.0f/s", noun, perSecond);
     if (total <= 0 || count <= 0) {
-      return speed;
+      return Words.count(count) + " " + speed;
     }
     long left = Math.round(Math.max(total - count, 0) / perSecond);
-    return "%3d%%  %s of %s, %s left"
+    return "%3d%%  %s of %s %s, %s left"
         .formatted(
             Math.min(100, count * 100 / total),
-            speed,
+            Words.count(count),
             Words.count(total),
+            speed,
             Words.age(Duration.ofSeconds(left)));
   }
 

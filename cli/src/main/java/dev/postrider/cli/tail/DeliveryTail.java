@@ -6,9 +6,12 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +26,7 @@ public final class DeliveryTail implements AutoCloseable {
   private static final int PAGES_AGAIN = 32;
   private static final int PAGES_MAX = 512;
   private static final int SEEN_MAX = 100_000;
+  private static final int MESSAGES_MAX = 1_000;
 
   private static final String DAY =
       """
@@ -36,21 +40,25 @@ public final class DeliveryTail implements AutoCloseable {
       """;
 
   // The range of time leaves one partition, the ctid its last pages.
-  private static final String SINCE =
+  static final String ATTEMPTS =
       """
-      select a.*, r.namespace, r.topic, m.ordering_key, m.sequence, m.event_type, m.content_type,
-             case when ? then m.payload end as payload
-        from (select a.message_id, a.delivery, a.no, a.state, a.finished_at, a.latency_ms, a.code
-                from postrider.attempt a
-               where a.finished_at >= ? and a.finished_at < ? and a.ctid >= ?::tid) a
-        join postrider.message m on m.id = a.message_id
-        join postrider.route r on r.id = m.route
+      select a.message_id, a.delivery, a.no, a.state, a.finished_at, a.latency_ms, a.code
+        from postrider.attempt a
+       where a.finished_at >= ? and a.finished_at < ? and a.ctid >= ?::tid
        order by a.finished_at, a.message_id
+      """;
+
+  private static final String MESSAGES =
+      """
+      select m.id, r.namespace, r.topic, m.ordering_key, m.sequence, m.event_type, m.content_type,
+             case when ? then m.payload end as payload
+        from postrider.message m join postrider.route r on r.id = m.route
+       where m.id = any (?)
       """;
 
   private final Database.Session session;
   private final boolean payloads;
-  private final Set<Delivery.Seen> seen = new LinkedHashSet<>();
+  private final Set<Attempt> seen = new LinkedHashSet<>();
   private @Nullable Day day;
   private boolean passedOver;
 
@@ -84,21 +92,34 @@ public final class DeliveryTail implements AutoCloseable {
   }
 
   private void add(List<Delivery> fresh, Day partition, long page) throws SQLException {
-    List<Delivery> rows =
-        session.list(
-            SINCE,
-            Delivery::read,
-            payloads,
-            partition.from(),
-            partition.to(),
-            "(" + Math.max(0, page - PAGES_AGAIN) + ",0)");
-    for (Delivery delivery : rows) {
-      if (seen.add(delivery.seen())) {
-        fresh.add(delivery);
+    String start = "(" + Math.max(0, page - PAGES_AGAIN) + ",0)";
+    List<Attempt> unseen = new ArrayList<>();
+    for (Attempt attempt :
+        session.list(ATTEMPTS, Attempt::read, partition.from(), partition.to(), start)) {
+      if (seen.add(attempt)) {
+        unseen.add(attempt);
       }
+    }
+    for (int i = 0; i < unseen.size(); i += MESSAGES_MAX) {
+      complete(fresh, unseen.subList(i, Math.min(i + MESSAGES_MAX, unseen.size())));
     }
     while (seen.size() > SEEN_MAX) {
       seen.remove(seen.iterator().next());
+    }
+  }
+
+  /** Messages are looked up only for what is new. */
+  private void complete(List<Delivery> fresh, List<Attempt> attempts) throws SQLException {
+    List<UUID> ids = attempts.stream().map(Attempt::messageId).distinct().toList();
+    Map<UUID, Sent> messages = new HashMap<>();
+    session
+        .list(MESSAGES, Sent::read, payloads, ids)
+        .forEach(message -> messages.put(message.id(), message));
+    for (Attempt attempt : attempts) {
+      @Nullable Sent message = messages.get(attempt.messageId());
+      if (message != null) { // archived meanwhile
+        fresh.add(new Delivery(attempt, message));
+      }
     }
   }
 

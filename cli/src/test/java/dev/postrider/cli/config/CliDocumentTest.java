@@ -53,15 +53,9 @@ class CliDocumentTest {
 
   @Test
   void theDefaultsAreTheOnesInEffect() throws Exception {
-    Map<String, String> flags = Map.of("postrider.destinations.NAME.type", "log");
+    Settings.Flag type = new Settings.Flag("log", "--set");
     Settings settings =
-        Settings.of(
-            flags.entrySet().stream()
-                .collect(
-                    Collectors.toMap(
-                        Map.Entry::getKey, e -> new Settings.Flag(e.getValue(), "--set"))),
-            Map.of(),
-            null);
+        Settings.of(Map.of("postrider.destinations.NAME.type", type), Map.of(), null);
     ConfigReader.read(settings);
     Map<String, String> effective =
         settings.effective().stream()

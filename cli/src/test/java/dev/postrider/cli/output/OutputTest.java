@@ -66,7 +66,7 @@ class OutputTest {
   void progressTellsRateAndTimeLeft() {
     Screen screen = new Screen(new Terminal(false, false, false));
     assertThat(new Progress(screen, "messages", 1000).text(250, Duration.ofSeconds(5)))
-        .isEqualTo(" 25%  250 messages, 50/s of 1,000, 15s left");
+        .isEqualTo(" 25%  250 of 1,000 messages, 50/s, 15s left");
     assertThat(new Progress(screen, "messages", 0).text(250, Duration.ofSeconds(5)))
         .isEqualTo("250 messages, 50/s");
   }

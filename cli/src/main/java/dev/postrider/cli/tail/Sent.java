@@ -1,0 +1,35 @@
+package dev.postrider.cli.tail;
+
+import dev.postrider.message.Message;
+import dev.postrider.message.Route;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The message of an attempt. Immutable; the payload array is not copied.
+ *
+ * @param payload null unless it was asked for
+ */
+public record Sent(
+    UUID id,
+    Route route,
+    @Nullable String key,
+    @Nullable Long sequence,
+    @Nullable String eventType,
+    String contentType,
+    byte @Nullable [] payload) {
+
+  static Sent read(ResultSet row) throws SQLException {
+    @Nullable String type = row.getString("content_type");
+    return new Sent(
+        row.getObject("id", UUID.class),
+        new Route(row.getString("namespace"), row.getString("topic")),
+        row.getString("ordering_key"),
+        row.getObject("sequence", Long.class),
+        row.getString("event_type"),
+        type == null ? Message.JSON : type,
+        row.getBytes("payload"));
+  }
+}
