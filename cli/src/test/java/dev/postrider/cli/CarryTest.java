@@ -134,6 +134,7 @@ class CarryTest {
               .map(l -> (Object) ((Map<?, ?>) Executable.parsed(l)).get("sequence"))
               .toList();
       assertThat(sequences).containsExactly(1, 2, 3);
+      assertThat(desk.run("tail", "--count", "1").ok()).contains("k#3").doesNotContain("k#2");
       assertThat(up.interrupt().exitCode()).isZero();
     }
   }

@@ -72,7 +72,8 @@ final class TailCommand extends PostriderCommand {
     try (DeliveryTail tail = new DeliveryTail(context.dataSource(), context.schema(), payload)) {
       List<Delivery> first = wanted(tail.next());
       long left = count == null ? Long.MAX_VALUE : count;
-      left -= print(context, first.subList(Math.max(0, first.size() - last), first.size()), left);
+      int start = first.size() - (int) Math.min(last, Math.min(left, first.size()));
+      left -= print(context, first.subList(start, first.size()), left);
       while (left > 0 && !screen().gone() && System.nanoTime() < end && !stop.await(EVERY)) {
         List<Delivery> next = wanted(tail.next());
         if (tail.passedOver()) {
