@@ -79,6 +79,8 @@ final class Carrier implements Runnable {
   private boolean armed;
   private boolean failed;
   private boolean lookAgain;
+  private int vainClaims;
+  private int callsToIgnore;
   private long busySinceNanos;
   private long gatheringSinceNanos;
   private long exchangedAtNanos;
@@ -263,11 +265,27 @@ final class Carrier implements Runnable {
     unsettled = List.of();
     settled(settling, refused[0] == null ? Set.of() : refused[0]);
     hungry = !claimed.isEmpty() || lookAgain || (hungry && loads.isEmpty());
+    if (!loads.isEmpty()) {
+      foundWork(!claimed.isEmpty());
+    }
     dispatch(claimed, askedAt);
     if (full[0]) {
       callHelp.run();
     }
     disarmWhenBusy(claimed);
+  }
+
+  /**
+   * A carrier that is called while another one carries all there is, a single hot key say, would
+   * claim in vain each time. After several such calls it lets most of them pass.
+   */
+  private void foundWork(boolean found) {
+    vainClaims = found ? 0 : Math.min(vainClaims + 1, 4);
+    callsToIgnore = lead ? 0 : (1 << vainClaims) - 1;
+  }
+
+  private boolean ignores(Wakeup.Reason reason) {
+    return reason == Wakeup.Reason.ANSWER || (reason == Wakeup.Reason.HELP && callsToIgnore-- > 0);
   }
 
   @SuppressWarnings({"unchecked", "rawtypes"})
@@ -402,7 +420,7 @@ final class Carrier implements Runnable {
       session.tryRun(stages.routing()::refresh, wakeup);
     }
     for (Wakeup.Reason reason : reasons) {
-      if (reason != Wakeup.Reason.ANSWER) {
+      if (!ignores(reason)) {
         stages.listener().woken(reason.label());
         hungry = true;
       }

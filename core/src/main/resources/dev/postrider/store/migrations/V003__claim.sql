@@ -55,20 +55,21 @@ begin
       order by p.due_at limit p_limit for update skip locked));
 end $$;
 
--- The (route, lane) ranges that hold claimable rows, those with the oldest row first: a loose index
--- scan, one probe per range whatever its length.
+-- The (route, lane) ranges that hold claimable rows: a loose index scan, one probe per range whatever its
+-- length. Those with the oldest row first, but last those whose oldest row is in flight: with it are most
+-- heads of a lane, and to find that out costs as much as a claim.
 create function postrider.ranges(p_routes int[]) returns table (route int, lane smallint, first_id uuid)
 language sql stable security definer set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off as $$
   with recursive found as (
-    select r.route, n.lane, n.id from unnest(p_routes) r(route) cross join lateral (
-      select q.lane, q.id from postrider.queue q
+    select r.route, n.lane, n.id, n.lease from unnest(p_routes) r(route) cross join lateral (
+      select q.lane, q.id, q.lease from postrider.queue q
        where q.route = r.route and q.lane >= 0 order by q.lane, q.id limit 1) n
     union all
-    select f.route, n.lane, n.id from found f cross join lateral (
-      select q.lane, q.id from postrider.queue q
+    select f.route, n.lane, n.id, n.lease from found f cross join lateral (
+      select q.lane, q.id, q.lease from postrider.queue q
        where q.route = f.route and q.lane > f.lane order by q.lane, q.id limit 1) n)
-  select f.route, f.lane, f.id from found f order by f.id
+  select f.route, f.lane, f.id from found f order by f.lane > 0 and f.lease is not null, f.id
 $$;
 
 -- Takes up to p_limit rows and p_bytes of payload under one lease. A first row is taken whatever
@@ -90,7 +91,7 @@ as $$
 #variable_conflict use_column
 declare
   v_token      bigint := nextval('postrider.lease_token');
-  v_window     int := 2 * p_limit;
+  v_window     int := p_limit;
   v_start      uuid := coalesce(p_after, '00000000-0000-0000-0000-000000000000');
   v_range      record;
   v_taken      record;
