@@ -13,6 +13,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 /** A migrated database, and how to bring it back to rest. Thread-safe: each call connects anew. */
 final class BenchDatabase {
   private final String jdbcUrl;
+  private final Meter meter = new Meter(this);
 
   private BenchDatabase(String jdbcUrl) {
     this.jdbcUrl = jdbcUrl;
@@ -41,6 +42,11 @@ final class BenchDatabase {
     PGSimpleDataSource dataSource = new PGSimpleDataSource();
     dataSource.setUrl(url);
     return dataSource;
+  }
+
+  /** For one measurement at a time. */
+  Meter meter() {
+    return meter;
   }
 
   String jdbcUrl() {

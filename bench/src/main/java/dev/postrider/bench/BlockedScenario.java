@@ -37,7 +37,7 @@ final class BlockedScenario implements Scenario {
     crowd.load("paused", PAUSED, null);
     crowd.load("stuck", BEHIND_BLOCKED, "'blocked'");
     database.execute(BLOCK_HEAD);
-    Rounds rounds = new Rounds();
+    Rounds rounds = new Rounds(database.meter());
     rounds.variant("normal", () -> drain(database, Schema.DEFAULT, options));
     rounds.variant("blocked", () -> drain(database, CROWDED, options));
     rounds.run(1);

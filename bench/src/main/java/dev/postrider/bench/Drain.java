@@ -18,6 +18,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 
 /** Empties a backlog and says how fast. Holds no state between calls. */
 final class Drain {
@@ -30,7 +31,23 @@ final class Drain {
       returning id, payload
       """;
 
+  private static final String RAW_ROWS =
+      """
+      drop table if exists raw_queue;
+      create table raw_queue (id uuid primary key, payload text not null);
+      insert into raw_queue
+      select q.id, convert_from(m.payload, 'UTF8')
+        from postrider.queue q join postrider.message m on m.id = q.id order by q.id;
+      truncate postrider.queue, postrider.message;
+      """;
+
   private Drain() {}
+
+  /** Turns the backlog into rows for {@link #raw}. */
+  static void prepareRaw(BenchDatabase database) throws SQLException {
+    database.execute(RAW_ROWS);
+    database.settle();
+  }
 
   /** Messages per second that a relay with a no-op destination carries from the topic. */
   static double relay(
@@ -53,23 +70,33 @@ final class Drain {
                     }))
             .route("bench", topic, "nowhere")
             .build();
+    database.meter().start();
     long start = System.nanoTime();
     relay.start();
     if (!all.await(LIMIT_MINUTES, TimeUnit.MINUTES)) {
       throw new IllegalStateException(left + " of " + messages + " messages did not arrive");
     }
     relay.close(); // settles the last ones: part of the work
-    return perSecond(messages, start);
+    double rate = perSecond(messages, start);
+    database.meter().stop(messages);
+    return rate;
   }
 
   /** The least that taking rows once can cost: delete them in batches, record nothing. */
   static double raw(BenchDatabase database, long messages, int workers) throws Exception {
+    return raw(database, messages, workers, payload -> {});
+  }
+
+  /** The same with something to do for each row. */
+  static double raw(BenchDatabase database, long messages, int workers, Consumer<String> sink)
+      throws Exception {
     ExecutorService threads = Executors.newFixedThreadPool(workers);
     try {
+      database.meter().start();
       long start = System.nanoTime();
       List<Callable<Long>> loops = new ArrayList<>();
       for (int i = 0; i < workers; i++) {
-        loops.add(() -> deleteAll(database));
+        loops.add(() -> deleteAll(database, sink));
       }
       long taken = 0;
       for (Future<Long> loop : threads.invokeAll(loops)) {
@@ -78,13 +105,15 @@ final class Drain {
       if (taken != messages) {
         throw new IllegalStateException("took " + taken + " of " + messages + " rows");
       }
-      return perSecond(messages, start);
+      double rate = perSecond(messages, start);
+      database.meter().stop(messages);
+      return rate;
     } finally {
       threads.shutdown();
     }
   }
 
-  private static long deleteAll(BenchDatabase database) throws SQLException {
+  private static long deleteAll(BenchDatabase database, Consumer<String> sink) throws SQLException {
     try (Connection connection = database.dataSource().getConnection();
         PreparedStatement delete = connection.prepareStatement(RAW)) {
       long taken = 0;
@@ -92,7 +121,8 @@ final class Drain {
         long before = taken;
         try (ResultSet rows = delete.executeQuery()) {
           while (rows.next()) {
-            taken += rows.getString(2).isEmpty() ? 0 : 1;
+            sink.accept(rows.getString(2));
+            taken++;
           }
         }
         if (taken == before) {

@@ -4,15 +4,6 @@ import dev.postrider.store.Schema;
 
 /** How fast a relay empties a backlog, against deleting the same rows in batches. */
 final class DrainScenario implements Scenario {
-  private static final String RAW_ROWS =
-      """
-      drop table if exists raw_queue;
-      create table raw_queue (id uuid primary key, payload text not null);
-      insert into raw_queue
-      select q.id, convert_from(m.payload, 'UTF8')
-        from postrider.queue q join postrider.message m on m.id = q.id order by q.id;
-      """;
-
   @Override
   public String name() {
     return "drain";
@@ -27,14 +18,12 @@ final class DrainScenario implements Scenario {
   public void run(BenchDatabase database, Options options, Report report) throws Exception {
     Backlog backlog = new Backlog(database, Schema.DEFAULT);
     int messages = options.messages();
-    Rounds rounds = new Rounds();
+    Rounds rounds = new Rounds(database.meter());
     rounds.variant(
         "raw delete",
         () -> {
           backlog.load("orders", messages, null);
-          database.execute(RAW_ROWS);
-          database.execute("truncate postrider.queue, postrider.message");
-          database.settle();
+          Drain.prepareRaw(database);
           return Drain.raw(database, messages, options.workers());
         });
     rounds.variant(

@@ -44,7 +44,7 @@ final class EnqueueScenario implements Scenario {
   public void run(BenchDatabase database, Options options, Report report) throws Exception {
     database.execute(TABLES);
     try (Producers producers = new Producers(database, options.producers())) {
-      Rounds rounds = new Rounds();
+      Rounds rounds = new Rounds(database.meter());
       variant(rounds, "business", database, options, producers, this::business);
       variant(rounds, "plain insert", database, options, producers, this::plainInsert);
       variant(rounds, "postrider", database, options, producers, this::postrider);

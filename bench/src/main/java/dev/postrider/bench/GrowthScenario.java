@@ -19,10 +19,10 @@ final class GrowthScenario implements Scenario {
 
   @Override
   public void run(BenchDatabase database, Options options, Report report) throws Exception {
-    Rounds warmUp = new Rounds();
+    Rounds warmUp = new Rounds(database.meter());
     warmUp.variant("warm-up", () -> drain(database, SMALL, options));
     warmUp.run(2);
-    Rounds rounds = new Rounds();
+    Rounds rounds = new Rounds(database.meter());
     rounds.variant("100k", () -> drain(database, SMALL, options));
     rounds.variant("2m", () -> drain(database, LARGE, options));
     Rounds.Result result = rounds.run(Math.min(options.drainRounds(), 3));

@@ -20,7 +20,7 @@ final class HeldSnapshotScenario implements Scenario {
 
   @Override
   public void run(BenchDatabase database, Options options, Report report) throws Exception {
-    Rounds rounds = new Rounds();
+    Rounds rounds = new Rounds(database.meter());
     rounds.variant("normal", () -> drain(database, options));
     rounds.variant("held", () -> drainHeld(database, options));
     rounds.run(1);

@@ -33,7 +33,7 @@ final class KafkaScenario implements Scenario {
     // Topics come and go with the rounds; what is deleted should be gone before the next one.
     try (KafkaServer server = KafkaServer.start(Map.of("file.delete.delay.ms", "100"))) {
       KafkaTarget target = new KafkaTarget(server.address());
-      Rounds rounds = new Rounds();
+      Rounds rounds = new Rounds(database.meter());
       rounds.variant("bare producer", () -> target.bare(bodies));
       rounds.variant(
           "relay",
@@ -53,6 +53,14 @@ final class KafkaScenario implements Scenario {
             load(database, messages, null);
             return Drain.relay(database, Schema.DEFAULT, "orders", messages, options.workers());
           });
+      rounds
+          .variant( // what any outbox that takes its rows out of a table can reach on this machine
+              "raw delete to producer",
+              () -> {
+                load(database, messages, null);
+                Drain.prepareRaw(database);
+                return target.raw(database, messages, options.workers());
+              });
       rounds.run(1);
       Rounds.Result result = rounds.run(options.drainRounds());
       report.rates("messages/s", result);

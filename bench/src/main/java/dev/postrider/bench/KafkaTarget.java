@@ -7,13 +7,16 @@ import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import dev.postrider.relay.Relay;
 import dev.postrider.relay.RelayConfig;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -35,7 +38,29 @@ final class KafkaTarget {
 
   /** Sends the bodies and nothing else, as fast as the client takes them. */
   double bare(List<byte[]> bodies) throws Exception {
-    String topic = "bare-" + round++;
+    return publish("bare", bodies.size(), send -> bodies.forEach(send));
+  }
+
+  /** Sends what a raw delete loop takes out of its table. */
+  double raw(BenchDatabase database, int messages, int workers) throws Exception {
+    return publish(
+        "raw",
+        messages,
+        send ->
+            Drain.raw(
+                database,
+                messages,
+                workers,
+                text -> send.accept(text.getBytes(StandardCharsets.UTF_8))));
+  }
+
+  /** Feeds bodies to a producer. */
+  private interface Source {
+    void feed(Consumer<byte[]> send) throws Exception;
+  }
+
+  private double publish(String name, int messages, Source source) throws Exception {
+    String topic = name + "-" + round++;
     create(topic);
     Map<String, Object> settings =
         Map.of(
@@ -49,22 +74,22 @@ final class KafkaTarget {
             64 << 10,
             "buffer.memory",
             64 << 20);
-    CountDownLatch left = new CountDownLatch(bodies.size());
+    CountDownLatch left = new CountDownLatch(messages);
     AtomicReference<Exception> failure = new AtomicReference<>();
+    Callback sent =
+        (metadata, error) -> {
+          failure.compareAndSet(null, error);
+          left.countDown();
+        };
     double seconds;
     try (KafkaProducer<byte[], byte[]> producer =
         new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer())) {
       producer.partitionsFor(topic);
       long start = System.nanoTime();
-      for (byte[] body : bodies) {
-        var unused =
-            producer.send(
-                new ProducerRecord<>(topic, body),
-                (metadata, error) -> {
-                  failure.compareAndSet(null, error);
-                  left.countDown();
-                });
-      }
+      source.feed(
+          body -> {
+            var unused = producer.send(new ProducerRecord<>(topic, body), sent);
+          });
       await(left);
       if (failure.get() != null) {
         throw new IllegalStateException("the bare producer failed", failure.get());
@@ -72,7 +97,7 @@ final class KafkaTarget {
       seconds = (System.nanoTime() - start) / 1e9;
     }
     delete(topic);
-    return bodies.size() / seconds;
+    return messages / seconds;
   }
 
   /** Carries the backlog of the topic {@code orders}. */
@@ -87,11 +112,13 @@ final class KafkaTarget {
             .destination("kafka", new Counting(kafka, left))
             .route("bench", "orders", "kafka")
             .build();
+    database.meter().start();
     long start = System.nanoTime();
     relay.start();
     await(left);
     relay.close(); // settles the last ones: part of the work
     double seconds = (System.nanoTime() - start) / 1e9;
+    database.meter().stop(messages);
     delete(topic);
     return messages / seconds;
   }

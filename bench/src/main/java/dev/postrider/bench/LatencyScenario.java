@@ -51,7 +51,7 @@ final class LatencyScenario implements Scenario {
         LockSupport.parkNanos(1_000_000);
       }
       int perRound = (int) (options.round().toNanos() / PERIOD_NANOS);
-      Rounds rounds = new Rounds();
+      Rounds rounds = new Rounds(database.meter());
       Samples bare = new Samples(connection, heard, "N");
       Samples relay = new Samples(connection, heard, "R");
       rounds.variant("bare notify p50 ms", () -> bare.take(perRound, LatencyScenario::notifyBare));

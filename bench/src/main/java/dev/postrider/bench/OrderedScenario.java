@@ -17,7 +17,7 @@ final class OrderedScenario implements Scenario {
 
   @Override
   public void run(BenchDatabase database, Options options, Report report) throws Exception {
-    Rounds rounds = new Rounds();
+    Rounds rounds = new Rounds(database.meter());
     variant(rounds, "no keys", null, database, options);
     variant(rounds, "1000 keys", "'k' || g % 1000", database, options);
     variant(rounds, "hot key", "'hot'", database, options);

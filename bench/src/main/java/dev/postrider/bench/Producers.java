@@ -19,6 +19,7 @@ import java.util.concurrent.atomic.LongAdder;
 final class Producers implements AutoCloseable {
   private static final Duration WARM_UP = Duration.ofMillis(500);
 
+  private final Meter meter;
   private final List<Connection> connections = new ArrayList<>();
   private final ExecutorService threads;
   private final LongAdder committed = new LongAdder();
@@ -30,6 +31,7 @@ final class Producers implements AutoCloseable {
   }
 
   Producers(BenchDatabase database, int count) throws SQLException {
+    this.meter = database.meter();
     for (int i = 0; i < count; i++) {
       connections.add(database.transaction());
     }
@@ -45,11 +47,13 @@ final class Producers implements AutoCloseable {
     }
     try {
       TimeUnit.NANOSECONDS.sleep(WARM_UP.toNanos());
+      meter.start();
       long from = System.nanoTime();
       long before = committed.sum();
       TimeUnit.NANOSECONDS.sleep(time.toNanos());
       long done = committed.sum() - before;
       double seconds = (System.nanoTime() - from) / 1e9;
+      meter.stop(done);
       return done / seconds;
     } catch (InterruptedException e) {
       throw new IllegalStateException("interrupted while measuring", e);

@@ -40,7 +40,7 @@ final class RabbitScenario implements Scenario {
   public void run(BenchDatabase database, Options options, Report report) throws Exception {
     int messages = Math.min(options.messages(), MESSAGES_MAX);
     try (RabbitServer server = RabbitServer.start()) {
-      Rounds rounds = new Rounds();
+      Rounds rounds = new Rounds(database.meter());
       rounds.variant(
           "bare client",
           () -> {
@@ -103,11 +103,14 @@ final class RabbitScenario implements Scenario {
             .destination("rabbit", destination)
             .route("bench", "orders", "rabbit")
             .build();
+    database.meter().start();
     long start = System.nanoTime();
     relay.start();
     destination.await();
     relay.close(); // settles the last ones: part of the work
-    return messages / ((System.nanoTime() - start) / 1e9);
+    double seconds = (System.nanoTime() - start) / 1e9;
+    database.meter().stop(messages);
+    return messages / seconds;
   }
 
   /** Tells when all are delivered. */

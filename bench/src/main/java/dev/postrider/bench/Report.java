@@ -10,6 +10,8 @@ import java.util.stream.Collectors;
 
 /** What a scenario found: a table for people, one JSON object for machines. Not thread-safe. */
 final class Report {
+  private static final String COSTS = "CPU us server / client, WAL bytes, each";
+
   private final String scenario;
   private final List<List<String>> table = new ArrayList<>();
   private final Map<String, Double> figures = new LinkedHashMap<>();
@@ -36,14 +38,31 @@ final class Report {
 
   /** A row per variant: the median and how far its rounds were apart. */
   void rates(String unit, Rounds.Result result) {
-    row("variant", unit + " (median)", "lowest", "highest");
+    boolean metered = result.variants().stream().anyMatch(result::metered);
+    row("variant", unit + " (median)", "lowest", "highest", metered ? COSTS : "");
     for (String variant : result.variants()) {
       List<Double> sorted = result.of(variant).stream().sorted().toList();
       double median = result.median(variant);
-      row(variant, number(median), number(sorted.get(0)), number(sorted.get(sorted.size() - 1)));
+      row(
+          variant,
+          number(median),
+          number(sorted.get(0)),
+          number(sorted.get(sorted.size() - 1)),
+          result.metered(variant) ? cost(variant, result) : "");
       figure(variant.replaceAll("\\W+", "_") + "_per_second", median);
     }
     row("ratio", "measured", "goal", "");
+  }
+
+  private String cost(String variant, Rounds.Result result) {
+    double server = result.medianCost(variant, Meter.Cost::serverMicros);
+    double client = result.medianCost(variant, Meter.Cost::clientMicros);
+    double wal = result.medianCost(variant, Meter.Cost::walBytes);
+    String name = variant.replaceAll("\\W+", "_");
+    figure(name + "_server_cpu_us", server);
+    figure(name + "_client_cpu_us", client);
+    figure(name + "_wal_bytes", wal);
+    return String.format(Locale.ROOT, "%.1f / %.1f / %.0f", server, client, wal);
   }
 
   /** Takes over another report's ratios, and its figures under its name. */

@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.ToDoubleFunction;
 
 /**
  * Runs variants in turns, round after round, each time starting with another one: what disturbs the
@@ -13,6 +14,11 @@ import java.util.Set;
  */
 final class Rounds {
   private final Map<String, Variant> variants = new LinkedHashMap<>();
+  private final Meter meter;
+
+  Rounds(Meter meter) {
+    this.meter = meter;
+  }
 
   /** Measures one round: a rate or a time. */
   interface Variant {
@@ -27,16 +33,21 @@ final class Rounds {
   Result run(int rounds) throws Exception {
     List<String> order = new ArrayList<>(variants.keySet());
     Map<String, List<Double>> samples = new LinkedHashMap<>();
+    Map<String, List<Meter.Cost>> costs = new LinkedHashMap<>();
     order.forEach(name -> samples.put(name, new ArrayList<>()));
     for (int round = 0; round < rounds; round++) {
       for (Map.Entry<String, Variant> variant : ordered(order)) {
         double sample = variant.getValue().measure();
         samples.getOrDefault(variant.getKey(), List.of()).add(sample);
+        Meter.Cost cost = meter.take();
+        if (cost != null) {
+          costs.computeIfAbsent(variant.getKey(), v -> new ArrayList<>()).add(cost);
+        }
         System.err.printf("round %d of %d: %s %.1f%n", round + 1, rounds, variant.getKey(), sample);
       }
       Collections.rotate(order, -1);
     }
-    return new Result(samples);
+    return new Result(samples, costs);
   }
 
   private List<Map.Entry<String, Variant>> ordered(List<String> order) {
@@ -45,8 +56,11 @@ final class Rounds {
         .toList();
   }
 
-  /** The samples of each variant, one per round. Immutable as far as anyone here changes it. */
-  record Result(Map<String, List<Double>> samples) {
+  /**
+   * The samples of each variant, one per round, and what those that were metered cost. Immutable as
+   * far as anyone here changes it.
+   */
+  record Result(Map<String, List<Double>> samples, Map<String, List<Meter.Cost>> costs) {
 
     Set<String> variants() {
       return samples.keySet();
@@ -73,6 +87,15 @@ final class Rounds {
         ratios.add(left.get(i) / right.get(i));
       }
       return median(ratios);
+    }
+
+    boolean metered(String variant) {
+      return costs.containsKey(variant);
+    }
+
+    double medianCost(String variant, ToDoubleFunction<Meter.Cost> part) {
+      return median(
+          costs.getOrDefault(variant, List.of()).stream().map(part::applyAsDouble).toList());
     }
 
     static double median(List<Double> values) {

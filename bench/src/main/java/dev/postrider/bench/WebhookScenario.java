@@ -30,7 +30,7 @@ final class WebhookScenario implements Scenario {
   @Override
   public void run(BenchDatabase database, Options options, Report report) throws Exception {
     int messages = Math.min(options.messages(), MESSAGES_MAX);
-    Rounds rounds = new Rounds();
+    Rounds rounds = new Rounds(database.meter());
     rounds.variant("limit", () -> LIMIT_PER_SECOND);
     rounds.variant(
         "webhook",
