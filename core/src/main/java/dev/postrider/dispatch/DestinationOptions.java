@@ -22,7 +22,7 @@ public record DestinationOptions(
     BreakerOptions breaker) {
 
   public static final DestinationOptions DEFAULT =
-      new DestinationOptions(1000, 2000, 16L << 20, Duration.ofSeconds(30), BreakerOptions.DEFAULT);
+      new DestinationOptions(1000, 4000, 16L << 20, Duration.ofSeconds(30), BreakerOptions.DEFAULT);
 
   /**
    * When to stop trying for a while.

@@ -36,7 +36,7 @@ public record RelayConfig(
   public static RelayConfig defaults() {
     return new RelayConfig(
         ManagementFactory.getRuntimeMXBean().getName() + "-" + shortId(),
-        500,
+        1000,
         2,
         Duration.ofMillis(500),
         Duration.ofSeconds(60),
