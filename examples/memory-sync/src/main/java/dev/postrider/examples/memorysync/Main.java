@@ -90,12 +90,13 @@ public final class Main {
     return ThreadLocalRandom.current().nextInt(8) == 0 ? 503 : 201;
   }
 
+  /** Ten at a time, some with the same contents, now and then an empty one. */
   private void write() throws SQLException, InterruptedException {
     Notes notes = new Notes(stage.dataSource());
-    for (int n = 1; stage.goesOn(Duration.ofMillis(200)); n++) {
-      String body = n % 25 == 0 ? " " : "We decided on plan " + n * n % 17 + ".";
+    for (int n = 1; stage.goesOn(Duration.ofMillis(n % 10 == 1 ? 1000 : 0)); n++) {
+      String body = n % 25 == 0 ? " " : "We decided on plan " + n * 7 % 60 + ".";
       notes.save(n % 3 == 0 ? "personal" : "team", body);
-      if (n % 5 == 0) {
+      if (n % 10 == 0) {
         stage.say("notes %3d   waiting %3d   %s", n, stage.count(OPEN), outcomes());
       }
     }

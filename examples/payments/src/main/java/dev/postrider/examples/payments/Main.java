@@ -22,6 +22,7 @@ import java.util.concurrent.ThreadLocalRandom;
 public final class Main {
   private static final String STATES =
       "select count(*) from postrider.message_state where namespace = 'payments' and state ";
+  private static final String WAITING = STATES + "in ('pending', 'processing')";
   private static final String CLOSED = "GB82WEST12345698765432";
   private static final String[] ACCOUNTS = {
     "DE89370400440532013000", "FR1420041010050500013M02606", "NL91ABNA0417164300"
@@ -47,7 +48,7 @@ public final class Main {
     SimulatedBank bank = new SimulatedBank(books(Rail.SEPA), Main::bankCode);
     RetryPolicy retry =
         new RetryPolicy(
-            new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(4), 0.2),
+            new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(2), 0.2),
             5,
             RetryPolicy.DeadPolicy.SKIP);
     try (WalletProvider provider = new WalletProvider(books(Rail.WALLET), key, Main::walletStatus);
@@ -61,8 +62,10 @@ public final class Main {
       relay.start();
       pay(participants);
       stage.say("no more instructions; waiting for those that are on their way");
-      operate(Duration.ZERO);
-      stage.untilNone(STATES + "in ('pending', 'processing')");
+      for (int i = 0; i < 150 && stage.count(WAITING) > 0; i++) {
+        operate(Duration.ZERO);
+        Thread.sleep(100);
+      }
     }
     summary();
   }
@@ -92,7 +95,7 @@ public final class Main {
         stage.say(
             "instructions %4d   waiting %3d   delivered %4d   dead %2d   blocked: %s",
             n,
-            stage.count(STATES + "in ('pending', 'processing')"),
+            stage.count(WAITING),
             stage.count(STATES + "= 'delivered'"),
             stage.count(STATES + "= 'dead'"),
             blocked.list(null, 10).stream().map(BlockedKey::key).toList());
@@ -125,10 +128,11 @@ public final class Main {
 
   private void summary() throws SQLException {
     stage.say(
-        "%d instructions: %d delivered, %d dead; %d attempts were retried",
+        "%d instructions: %d delivered, %d dead, %d waiting; %d attempts were retried",
         stage.count("select count(*) from payments.instruction"),
         stage.count(STATES + "= 'delivered'"),
         stage.count(STATES + "= 'dead'"),
+        stage.count(WAITING),
         stage.count("select count(*) from postrider.attempt_history where state = 'RETRYABLE'"));
     long findings = stage.count("select count(*) from payments.audit");
     stage.say(

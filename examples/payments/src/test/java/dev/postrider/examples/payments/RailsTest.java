@@ -62,7 +62,8 @@ class RailsTest {
   })
   void whatIsInvalidIsDeadAndNeverSent(
       Rail rail, long amount, String currency, String destination, String field) throws Exception {
-    String id = bureau.pay(rail + currency + amount + destination, rail, amount, currency, destination);
+    String id =
+        bureau.pay(rail + currency + amount + destination, rail, amount, currency, destination);
     bureau.until(id, "dead");
     assertThat(bureau.asked).doesNotContain(id);
     assertThat(bureau.attempts(id)).containsExactly("FAILED " + PaymentCheck.INVALID);

@@ -59,11 +59,21 @@ public final class Stage implements AutoCloseable {
       throws Exception {
     try (Stage stage = new Stage(Options.parse(arguments, own))) {
       Runtime.getRuntime().addShutdownHook(new Thread(stage::stop, "example-stop"));
+      stage.connect();
       createTables(stage.dataSource(), example);
       show.play(stage);
     } catch (WrongOptionException e) {
       System.err.println("wrong option: " + e.getMessage());
       System.exit(2);
+    }
+  }
+
+  private void connect() {
+    try (Connection connection = dataSource().getConnection()) {
+      connection.isValid(5);
+    } catch (SQLException e) {
+      throw new WrongOptionException(
+          "expected a database that can be reached after --url: " + e.getMessage());
     }
   }
 
@@ -96,7 +106,13 @@ public final class Stage implements AutoCloseable {
   /** Opens a connection each time; a service would have a pool. */
   public static DataSource dataSource(String url) {
     PGSimpleDataSource dataSource = new PGSimpleDataSource();
-    dataSource.setUrl(url);
+    try {
+      dataSource.setUrl(url);
+    } catch (IllegalArgumentException e) {
+      // Its message holds the URL, and that may hold a password.
+      throw new WrongOptionException(
+          "expected a URL like jdbc:postgresql://host/database?user=name after --url");
+    }
     return dataSource;
   }
 

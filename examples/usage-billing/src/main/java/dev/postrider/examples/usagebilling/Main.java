@@ -4,17 +4,32 @@ import dev.postrider.enqueue.Outbox;
 import dev.postrider.examples.stage.ChildProcess;
 import dev.postrider.examples.stage.Stage;
 import dev.postrider.relay.Relay;
+import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
 
 /** Users chat, dispatchers are killed, and the books balance. */
 public final class Main {
-  private static final String DEBITS = "select count(*) from mini_chat.debit";
-  private static final String MESSAGES =
-      "select count(*) from postrider.message_state where namespace = 'mini-chat'";
-  private static final String LEDGER = "select count(*) from billing.ledger";
-  private static final String WAITING = MESSAGES + " and state in ('pending', 'processing')";
+  // One statement, one snapshot: numbers that belong together.
+  private static final String BOOKS =
+      """
+      select (select count(*) from mini_chat.debit) as debits,
+             (select count(*) from postrider.message_state where namespace = 'mini-chat') as messages,
+             (select count(*) from billing.ledger) as lines
+      """;
+  private static final String WAITING =
+      "select count(*) from postrider.message_state"
+          + " where namespace = 'mini-chat' and state in ('pending', 'processing')";
+
+  /** What was debited, what was sent on its way, and what arrived. */
+  private record Books(long debits, long messages, long lines) {
+    boolean match() {
+      return debits == messages && messages == lines;
+    }
+  }
 
   private Main() {}
 
@@ -40,8 +55,8 @@ public final class Main {
     ChildProcess[] replicas = {dispatcher(stage, policy, 0), dispatcher(stage, policy, 1)};
     for (int second = 1; stage.goesOn(Duration.ofSeconds(1)); second++) {
       report(stage, users);
-      if (second % 3 == 0) {
-        int victim = second / 3 % 2;
+      if (second % 4 == 0) {
+        int victim = second / 4 % 2;
         replicas[victim].kill();
         stage.say("dispatcher %d killed (SIGKILL), a new one starts", victim);
         replicas[victim] = dispatcher(stage, policy, victim);
@@ -57,22 +72,30 @@ public final class Main {
     return ChildProcess.start(UsageDispatcher.class, stage.url(), policy.name(), name);
   }
 
+  private static Books books(Stage stage) throws SQLException {
+    try (Connection connection = stage.dataSource().getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(BOOKS)) {
+      row.next();
+      return new Books(row.getLong("debits"), row.getLong("messages"), row.getLong("lines"));
+    }
+  }
+
   private static void report(Stage stage, Users users) throws SQLException {
+    Books books = books(stage);
     stage.say(
-        "debits %5d   messages %5d   ledger %5d   races lost %5d",
-        stage.count(DEBITS), stage.count(MESSAGES), stage.count(LEDGER), users.lost());
+        "debits %4d   messages %4d   ledger %4d   races lost %4d",
+        books.debits(), books.messages(), books.lines(), users.lost());
   }
 
   private static void summary(Stage stage) throws SQLException {
-    long debits = stage.count(DEBITS);
-    long messages = stage.count(MESSAGES);
-    long lines = stage.count(LEDGER);
+    Books books = books(stage);
     stage.say(
         "in the end: %d debits, %d messages, %d ledger lines: %s",
-        debits,
-        messages,
-        lines,
-        debits == messages && messages == lines ? "they match" : "THEY DO NOT MATCH");
+        books.debits(),
+        books.messages(),
+        books.lines(),
+        books.match() ? "they match" : "THEY DO NOT MATCH");
     stage.say(
         "credits: %d used of the quotas, %d in the ledger",
         stage.count("select coalesce(sum(used), 0) from mini_chat.quota"),
