@@ -13,7 +13,6 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -30,18 +29,16 @@ public final class Stage implements AutoCloseable {
     void play(Stage stage) throws Exception;
   }
 
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
-
   private final Options options;
   private final @Nullable EmbeddedServer server;
   private final String url;
-  private final CountDownLatch asked = new CountDownLatch(1);
-  private final CountDownLatch finished = new CountDownLatch(1);
+  private final Ending ending;
   private final long start;
   private final long end;
 
-  private Stage(Options options) {
+  private Stage(Options options, Ending ending) {
     this.options = options;
+    this.ending = ending;
     // Not closed at exit by itself: after Ctrl-C the example still finishes what it began.
     this.server =
         options.text("url").isEmpty() ? EmbeddedServer.builder().closeAtExit(false).start() : null;
@@ -57,14 +54,21 @@ public final class Stage implements AutoCloseable {
    */
   public static void run(Class<?> example, String[] arguments, Map<String, String> own, Show show)
       throws Exception {
-    try (Stage stage = new Stage(Options.parse(arguments, own))) {
-      Runtime.getRuntime().addShutdownHook(new Thread(stage::stop, "example-stop"));
+    Ending ending = Ending.install();
+    try (Stage stage = new Stage(Options.parse(arguments, own), ending)) {
       stage.connect();
       createTables(stage.dataSource(), example);
       show.play(stage);
     } catch (WrongOptionException e) {
       System.err.println("wrong option: " + e.getMessage());
+      ending.finished();
       System.exit(2);
+    } catch (RuntimeException e) {
+      if (!ending.isAsked(0)) { // Ctrl-C reaches the server as well, while it starts
+        throw e;
+      }
+    } finally {
+      ending.finished();
     }
   }
 
@@ -119,7 +123,7 @@ public final class Stage implements AutoCloseable {
   /** Waits; false when it is time to come to an end. */
   public boolean goesOn(Duration pause) throws InterruptedException {
     long left = Math.min(pause.toNanos(), end - System.nanoTime());
-    return !asked.await(Math.max(left, 0), TimeUnit.NANOSECONDS) && System.nanoTime() < end;
+    return !ending.isAsked(Math.max(left, 0)) && System.nanoTime() < end;
   }
 
   /** Prints a line with the seconds since the start. */
@@ -141,7 +145,7 @@ public final class Stage implements AutoCloseable {
 
   /** Waits until a count is zero, Ctrl-C or not; false if it takes too long. */
   public boolean untilNone(String sql) throws SQLException, InterruptedException {
-    long latest = System.nanoTime() + PATIENCE.toNanos() / 2;
+    long latest = System.nanoTime() + Ending.PATIENCE.toNanos() / 2;
     while (count(sql) > 0) {
       if (System.nanoTime() > latest) {
         return false;
@@ -151,26 +155,10 @@ public final class Stage implements AutoCloseable {
     return true;
   }
 
-  /** Runs when the JVM ends: lets the example finish, for a bounded time. */
-  private void stop() {
-    asked.countDown();
-    try {
-      finished.await(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-    closeServer();
-  }
-
-  private void closeServer() {
+  @Override
+  public void close() {
     if (server != null) {
       server.close();
     }
-  }
-
-  @Override
-  public void close() {
-    closeServer();
-    finished.countDown();
   }
 }
