@@ -93,7 +93,7 @@ public final class Main {
   /** Ten at a time, some with the same contents, now and then an empty one. */
   private void write() throws SQLException, InterruptedException {
     Notes notes = new Notes(stage.dataSource());
-    for (int n = 1; stage.goesOn(Duration.ofMillis(n % 10 == 1 ? 1000 : 0)); n++) {
+    for (int n = 1; stage.goesOn(Duration.ofMillis(n % 10 == 1 && n > 1 ? 1000 : 0)); n++) {
       String body = n % 25 == 0 ? " " : "We decided on plan " + n * 7 % 60 + ".";
       notes.save(n % 3 == 0 ? "personal" : "team", body);
       if (n % 10 == 0) {

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
  * the example has finished what it began. Thread-safe.
  */
 final class Ending {
-  static final Duration PATIENCE = Duration.ofSeconds(30);
+  static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final CountDownLatch asked = new CountDownLatch(1);
   private final CountDownLatch finished = new CountDownLatch(1);

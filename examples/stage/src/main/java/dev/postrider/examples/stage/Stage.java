@@ -33,8 +33,8 @@ public final class Stage implements AutoCloseable {
   private final @Nullable EmbeddedServer server;
   private final String url;
   private final Ending ending;
-  private final long start;
-  private final long end;
+  private volatile long start;
+  private volatile long end;
 
   private Stage(Options options, Ending ending) {
     this.options = options;
@@ -43,8 +43,6 @@ public final class Stage implements AutoCloseable {
     this.server =
         options.text("url").isEmpty() ? EmbeddedServer.builder().closeAtExit(false).start() : null;
     this.url = server == null ? options.text("url") : server.jdbcUrl();
-    this.start = System.nanoTime();
-    this.end = start + TimeUnit.SECONDS.toNanos(options.number("seconds", 1, 86_400));
   }
 
   /**
@@ -58,6 +56,7 @@ public final class Stage implements AutoCloseable {
     try (Stage stage = new Stage(Options.parse(arguments, own), ending)) {
       stage.connect();
       createTables(stage.dataSource(), example);
+      stage.startTheClock();
       show.play(stage);
     } catch (WrongOptionException e) {
       System.err.println("wrong option: " + e.getMessage());
@@ -70,6 +69,11 @@ public final class Stage implements AutoCloseable {
     } finally {
       ending.finished();
     }
+  }
+
+  private void startTheClock() {
+    start = System.nanoTime();
+    end = start + TimeUnit.SECONDS.toNanos(options.number("seconds", 1, 86_400));
   }
 
   private void connect() {

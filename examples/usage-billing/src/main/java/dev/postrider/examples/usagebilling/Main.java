@@ -55,7 +55,7 @@ public final class Main {
     ChildProcess[] replicas = {dispatcher(stage, policy, 0), dispatcher(stage, policy, 1)};
     for (int second = 1; stage.goesOn(Duration.ofSeconds(1)); second++) {
       report(stage, users);
-      if (second % 4 == 0) {
+      if (second % 4 == 3) {
         int victim = second / 4 % 2;
         replicas[victim].kill();
         stage.say("dispatcher %d killed (SIGKILL), a new one starts", victim);
