@@ -92,10 +92,12 @@ class DocumentsTest {
 
   private static List<Path> testSources() throws Exception {
     List<Path> sources = new ArrayList<>();
-    try (Stream<Path> modules = Files.list(ROOT)) {
-      for (Path module : modules.filter(m -> Files.isDirectory(m.resolve("src/test"))).toList()) {
-        try (Stream<Path> files = Files.walk(module.resolve("src/test"))) {
-          files.filter(f -> f.toString().endsWith(".java")).forEach(sources::add);
+    for (Path parent : List.of(ROOT, ROOT.resolve("examples"))) {
+      try (Stream<Path> modules = Files.list(parent)) {
+        for (Path module : modules.filter(m -> Files.isDirectory(m.resolve("src/test"))).toList()) {
+          try (Stream<Path> files = Files.walk(module.resolve("src/test"))) {
+            files.filter(f -> f.toString().endsWith(".java")).forEach(sources::add);
+          }
         }
       }
     }
