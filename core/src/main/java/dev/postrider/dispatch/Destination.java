@@ -2,6 +2,7 @@ package dev.postrider.dispatch;
 
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
+import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 
@@ -30,6 +31,14 @@ public interface Destination extends AutoCloseable {
   /** How many messages it can work on at a time; more are not handed over. */
   default int concurrency() {
     return Integer.MAX_VALUE;
+  }
+
+  /**
+   * How long it may take by its own settings to answer for a message; zero if nothing is known. The
+   * relay must wait longer, or it sends again what is still on its way.
+   */
+  default Duration answersWithin() {
+    return Duration.ZERO;
   }
 
   /** Frees what the destination holds; called once, after the last answer or the deadline. */

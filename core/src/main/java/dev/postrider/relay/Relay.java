@@ -252,6 +252,7 @@ public final class Relay implements AutoCloseable {
                       plan.namespace(), plan.topic(), plan.destination(), destinations.keySet()));
         }
       }
+      destinations.forEach((name, destination) -> timeout(name, destination, wrong));
       if (!wrong.isEmpty()) {
         throw new PostriderException("relay: " + String.join("; ", wrong));
       }
@@ -274,6 +275,15 @@ public final class Relay implements AutoCloseable {
         }
       }
       return new Relay(this, heard);
+    }
+
+    private void timeout(String name, Destination destination, List<String> wrong) {
+      Duration timeout = options.getOrDefault(name, DestinationOptions.DEFAULT).timeout();
+      if (timeout.compareTo(destination.answersWithin()) <= 0) {
+        wrong.add(
+            "destination '%s' may take %d ms to answer by its own settings: expected a longer timeout, got %d ms"
+                .formatted(name, destination.answersWithin().toMillis(), timeout.toMillis()));
+      }
     }
   }
 }

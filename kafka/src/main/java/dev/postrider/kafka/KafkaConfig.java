@@ -7,7 +7,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +21,7 @@ public final class KafkaConfig {
   private final Envelope envelope;
   private final Duration deliveryTimeout;
   private final Duration maxBlock;
+  private final Set<String> deadAtOnce;
   private final Map<String, String> settings;
 
   private KafkaConfig(Builder builder, Template topic, Map<String, String> settings) {
@@ -26,6 +29,7 @@ public final class KafkaConfig {
     this.envelope = builder.envelope;
     this.deliveryTimeout = builder.deliveryTimeout;
     this.maxBlock = builder.maxBlock;
+    this.deadAtOnce = Set.copyOf(builder.deadAtOnce);
     this.settings = Map.copyOf(settings);
   }
 
@@ -52,6 +56,10 @@ public final class KafkaConfig {
 
   Duration maxBlock() {
     return maxBlock;
+  }
+
+  Set<String> deadAtOnce() {
+    return deadAtOnce;
   }
 
   /** Everything the client is given. */
@@ -83,6 +91,7 @@ public final class KafkaConfig {
     Duration deliveryTimeout = Duration.ofSeconds(20);
     Duration maxBlock = Duration.ofSeconds(2);
     long bufferMemory = 64L << 20;
+    private final Set<String> deadAtOnce = new TreeSet<>();
     final Map<String, String> properties = new TreeMap<>();
 
     private Builder(String bootstrapServers) {
@@ -102,9 +111,9 @@ public final class KafkaConfig {
     }
 
     /**
-     * How long the client tries to deliver a record. Keep it below the destination's timeout in
-     * {@link dev.postrider.dispatch.DestinationOptions}, or messages are sent again while the
-     * client still tries.
+     * How long the client tries to deliver a record. Must be shorter than the destination's timeout
+     * in {@link dev.postrider.dispatch.DestinationOptions}, or messages would be sent again while
+     * the client still tries.
      */
     public Builder deliveryTimeout(Duration value) {
       this.deliveryTimeout = value;
@@ -120,6 +129,16 @@ public final class KafkaConfig {
     /** Bytes of records that wait to be sent. */
     public Builder bufferMemory(long bytes) {
       this.bufferMemory = bytes;
+      return this;
+    }
+
+    /**
+     * Errors that end a message at the first attempt instead of being retried, by their codes:
+     * {@code kafka_topic_authorization}, {@code kafka_unknown_topic}. For systems where both are
+     * mistakes of the producer and nobody will mend them.
+     */
+    public Builder deadAtOnce(String... codes) {
+      deadAtOnce.addAll(List.of(codes));
       return this;
     }
 
@@ -139,6 +158,13 @@ public final class KafkaConfig {
     public KafkaConfig build() {
       List<String> wrong = new ArrayList<>();
       Template template = template(wrong);
+      for (String code : deadAtOnce) {
+        if (!KafkaErrors.MAY_BE_TERMINAL.contains(code)) {
+          wrong.add(
+              "deadAtOnce: expected one of %s, got \"%s\""
+                  .formatted(KafkaErrors.MAY_BE_TERMINAL, code));
+        }
+      }
       Map<String, String> settings = ProducerSettings.of(this, wrong);
       if (template == null || !wrong.isEmpty()) {
         throw new PostriderException("kafka: " + String.join("; ", wrong));

@@ -5,6 +5,7 @@ import dev.postrider.message.Message;
 import dev.postrider.message.PostriderException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -32,7 +33,7 @@ public final class KafkaDestination implements Destination {
     this.records = new Records(config.topic(), config.envelope());
     Map<String, String> settings = new TreeMap<>(config.settings());
     settings.putIfAbsent(ProducerConfig.CLIENT_ID_CONFIG, "postrider-" + NUMBER.incrementAndGet());
-    KafkaErrors errors = new KafkaErrors(new Secrets(settings));
+    KafkaErrors errors = new KafkaErrors(new Secrets(settings), config.deadAtOnce());
     this.slot = new ProducerSlot(settings, errors, config.deliveryTimeout().dividedBy(2));
   }
 
@@ -85,6 +86,11 @@ public final class KafkaDestination implements Destination {
   @Override
   public boolean keepsOrder() {
     return false;
+  }
+
+  @Override
+  public Duration answersWithin() {
+    return config.deliveryTimeout();
   }
 
   /** For tests that break the producer. */

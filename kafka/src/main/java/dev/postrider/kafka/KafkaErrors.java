@@ -3,6 +3,9 @@ package dev.postrider.kafka;
 import dev.postrider.kafka.Verdict.Scope;
 import dev.postrider.message.Outcome;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.errors.ApiException;
@@ -85,10 +88,24 @@ final class KafkaErrors {
           stalled(RetriableException.class, Scope.TOPIC, "kafka_unsettled"),
           new Rule(Throwable.class, Kind.RETRYABLE, Scope.UNKNOWN, "kafka_error"));
 
-  private final Secrets secrets;
+  /** What somebody can mend, so that users may see it either way: the topic, or who may write. */
+  static final Set<String> MAY_BE_TERMINAL =
+      RULES.stream()
+          .filter(rule -> rule.kind() == Kind.RETRYABLE && rule.scope() == Scope.TOPIC)
+          .map(Rule::code)
+          .collect(Collectors.toCollection(TreeSet::new));
 
-  KafkaErrors(Secrets secrets) {
+  private final Secrets secrets;
+  private final Set<String> deadAtOnce;
+
+  /**
+   * The table with one change.
+   *
+   * @param deadAtOnce codes, of {@link #MAY_BE_TERMINAL}, that are terminal here
+   */
+  KafkaErrors(Secrets secrets, Set<String> deadAtOnce) {
     this.secrets = secrets;
+    this.deadAtOnce = deadAtOnce;
   }
 
   private static Rule terminal(Class<? extends Throwable> error, Scope scope, String code) {
@@ -116,7 +133,8 @@ final class KafkaErrors {
     Throwable reason = reason(error);
     for (Rule rule : RULES) {
       if (rule.error().isInstance(reason)) {
-        Outcome outcome = rule.kind().outcome(rule.code(), text(error), othersArrive);
+        Kind kind = deadAtOnce.contains(rule.code()) ? Kind.TERMINAL : rule.kind();
+        Outcome outcome = kind.outcome(rule.code(), text(error), othersArrive);
         return new Verdict(outcome, rule.scope());
       }
     }

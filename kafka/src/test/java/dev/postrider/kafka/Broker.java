@@ -22,7 +22,8 @@ import org.apache.kafka.common.resource.ResourceType;
  * The broker of all tests in this JVM, which ends with it, and what an administrator does to it.
  */
 final class Broker {
-  static final KafkaServer SERVER = KafkaServer.start();
+  static final KeyStore KEYS = KeyStore.create("keys-of-the-broker");
+  static final KafkaServer SERVER = KafkaServer.start(KEYS.identity());
 
   private Broker() {}
 

@@ -24,6 +24,7 @@ class KafkaConfigTest {
                 KafkaConfig.builder("localhost, other:9092")
                     .topic("{nonsense}")
                     .deliveryTimeout(Duration.ofMillis(5))
+                    .deadAtOnce("kafka_unknown_topic", "kafka_timeout")
                     .maxBlock(Duration.ofMinutes(1))
                     .bufferMemory(5)
                     .property("acks", "1")
@@ -35,6 +36,8 @@ class KafkaConfigTest {
             "{nonsense}",
             "bootstrapServers: expected host:port, got \"localhost\"",
             "deliveryTimeout: expected 1000 ms to 600000 ms, got 5 ms",
+            "deadAtOnce: expected one of [kafka_topic_authorization, kafka_unknown_topic],"
+                + " got \"kafka_timeout\"",
             "maxBlock: expected 10 ms to 10000 ms, got 60000 ms",
             "bufferMemory: expected 1 MiB to 1 GiB, got 5",
             "property acks: expected all, got \"1\"",
@@ -81,6 +84,14 @@ class KafkaConfigTest {
   })
   void whatIsSafeIsPassedOn(String name, String value) {
     assertThat(builder().property(name, value).build().settings()).containsEntry(name, value);
+  }
+
+  @Test
+  void theRelayMustWaitLongerThanTheClientTries() {
+    KafkaConfig config = builder().deliveryTimeout(Duration.ofSeconds(40)).build();
+    try (KafkaDestination destination = KafkaDestination.open(config)) {
+      assertThat(destination.answersWithin()).isEqualTo(Duration.ofSeconds(40));
+    }
   }
 
   @Test

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.common.KafkaException;
@@ -28,7 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("OP-6")
 @Tag("EN-10")
 class KafkaErrorsTest {
-  private final KafkaErrors errors = new KafkaErrors(new Secrets(Map.of()));
+  private final KafkaErrors errors = new KafkaErrors(new Secrets(Map.of()), Set.of());
   private final AtomicLong now = new AtomicLong();
   private final List<Outcome> broken = new ArrayList<>();
   private final LiveProducer producer =
@@ -64,6 +65,20 @@ class KafkaErrorsTest {
     Verdict verdict = errors.of(code.exception(), false);
     assertThat(Sample.code(verdict.outcome())).isEqualTo(expected);
     assertThat(verdict.scope()).isEqualTo(scope);
+  }
+
+  @Test
+  void whatSomebodyCanMendIsTerminalIfOneSaysSoAndNothingElseChanges() {
+    KafkaErrors strict =
+        new KafkaErrors(new Secrets(Map.of()), Set.of("kafka_topic_authorization"));
+    Verdict verdict = strict.of(Errors.TOPIC_AUTHORIZATION_FAILED.exception(), false);
+    assertThat(Sample.code(verdict.outcome())).isEqualTo("terminal kafka_topic_authorization");
+    for (Errors code : Errors.values()) {
+      if (code != Errors.NONE && code != Errors.TOPIC_AUTHORIZATION_FAILED) {
+        assertThat(strict.of(code.exception(), false))
+            .isEqualTo(errors.of(code.exception(), false));
+      }
+    }
   }
 
   @ParameterizedTest

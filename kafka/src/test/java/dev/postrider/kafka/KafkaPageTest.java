@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.kafka.common.protocol.Errors;
@@ -51,7 +52,7 @@ class KafkaPageTest {
 
   @Test
   void itListsEveryCodeThatErrorsBecome() throws Exception {
-    KafkaErrors errors = new KafkaErrors(new Secrets(Map.of()));
+    KafkaErrors errors = new KafkaErrors(new Secrets(Map.of()), Set.of());
     String page = Files.readString(PAGE);
     for (Errors error : Errors.values()) {
       if (error != Errors.NONE) {

@@ -179,26 +179,52 @@ class RefusedRecordsTest {
     }
   }
 
-  @Test
-  void aTopicThatMayNotBeWrittenIsRetriedUntilItMay() throws Exception {
-    String user = unique();
+  /** One topic that the user may write to, and one that it may not. */
+  private static void withUser(KafkaConfig.Builder config, String user, UserTest test)
+      throws Exception {
     Broker.createUser(user, "open-sesame");
     try (Topic granted = Topic.create();
         Topic topic = Topic.create();
-        KafkaDestination destination =
-            KafkaDestination.open(Broker.configFor(user, "open-sesame").topic("{topic}").build())) {
+        KafkaDestination destination = KafkaDestination.open(config.topic("{topic}").build())) {
       Broker.allowToWrite(user, granted.name);
-      await()
-          .atMost(Duration.ofSeconds(60))
-          .until(
-              () -> Sample.code(Sample.deliver(destination, to(granted.name))).equals("delivered"));
-      assertThat(Sample.code(Sample.deliver(destination, to(topic.name))))
-          .isEqualTo("retryable kafka_topic_authorization");
+      untilDelivered(destination, granted.name);
+      test.run(destination, topic.name);
       Broker.allowToWrite(user, topic.name);
-      await()
-          .atMost(Duration.ofSeconds(60))
-          .until(
-              () -> Sample.code(Sample.deliver(destination, to(topic.name))).equals("delivered"));
+      untilDelivered(destination, topic.name);
     }
+  }
+
+  private interface UserTest {
+    void run(KafkaDestination destination, String forbidden) throws Exception;
+  }
+
+  private static void untilDelivered(KafkaDestination destination, String topic) {
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .until(() -> Sample.code(Sample.deliver(destination, to(topic))).equals("delivered"));
+  }
+
+  @Test
+  void aTopicThatMayNotBeWrittenIsRetriedUntilItMay() throws Exception {
+    String user = unique();
+    withUser(
+        Broker.configFor(user, "open-sesame"),
+        user,
+        (destination, forbidden) ->
+            assertThat(Sample.code(Sample.deliver(destination, to(forbidden))))
+                .isEqualTo("retryable kafka_topic_authorization"));
+  }
+
+  @Test
+  void aTopicThatMayNotBeWrittenIsTheEndOfItsMessagesIfOneSaysSo() throws Exception {
+    String user = unique();
+    withUser(
+        Broker.configFor(user, "open-sesame").deadAtOnce("kafka_topic_authorization"),
+        user,
+        (destination, forbidden) -> {
+          Outcome outcome = Sample.deliver(destination, to(forbidden));
+          assertThat(Sample.code(outcome)).isEqualTo("terminal kafka_topic_authorization");
+          assertThat(((Outcome.Terminal) outcome).error()).contains(forbidden);
+        });
   }
 }

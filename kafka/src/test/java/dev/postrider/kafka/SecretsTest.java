@@ -3,51 +3,19 @@ package dev.postrider.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.classic.spi.ThrowableProxyUtil;
-import ch.qos.logback.core.AppenderBase;
 import dev.postrider.message.PostriderException;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 
 /** Passwords appear in no log line, no outcome, no error and no toString. */
 @Tag("OP-6")
 class SecretsTest {
   private static final String PASSWORD = "correct-horse-battery";
 
-  private final Logger root = (Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME);
-  private final Logger kafka = (Logger) LoggerFactory.getLogger("org.apache.kafka");
-  private final List<String> lines = new CopyOnWriteArrayList<>();
-  private final AppenderBase<ILoggingEvent> appender =
-      new AppenderBase<>() {
-        @Override
-        protected void append(ILoggingEvent event) {
-          lines.add(
-              event.getFormattedMessage() + ThrowableProxyUtil.asString(event.getThrowableProxy()));
-        }
-      };
-
-  @BeforeEach
-  void listen() {
-    appender.start();
-    root.addAppender(appender);
-    kafka.setLevel(Level.INFO);
-    kafka.setAdditive(true);
-  }
-
-  @AfterEach
-  void stop() {
-    root.detachAppender(appender);
-    kafka.setLevel(Level.ERROR);
-  }
+  @AutoClose private final LogLines lines = new LogLines();
 
   @Test
   void ofAUserWhoIsRefused() throws Exception {
@@ -58,9 +26,9 @@ class SecretsTest {
       assertThat(outcome).contains("kafka_authentication").doesNotContain(PASSWORD);
       assertThat(destination + " " + config).contains("KafkaConfig").doesNotContain(PASSWORD);
     }
-    assertThat(lines).anyMatch(line -> line.contains("sasl.jaas.config = [hidden]"));
-    assertThat(lines).anyMatch(line -> line.contains("kafka_producer_replaced"));
-    assertThat(lines).noneMatch(line -> line.contains(PASSWORD));
+    assertThat(lines.all()).anyMatch(line -> line.contains("sasl.jaas.config = [hidden]"));
+    assertThat(lines.all()).anyMatch(line -> line.contains("kafka_producer_replaced"));
+    assertThat(lines.all()).noneMatch(line -> line.contains(PASSWORD));
   }
 
   @Test
@@ -78,7 +46,7 @@ class SecretsTest {
           .hasMessageNotContaining(PASSWORD)
           .hasNoCause();
     }
-    assertThat(lines).noneMatch(line -> line.contains(PASSWORD));
+    assertThat(lines.all()).noneMatch(line -> line.contains(PASSWORD));
   }
 
   @Test

@@ -72,8 +72,8 @@ final class Connector implements AutoCloseable {
     try {
       open = wire.open(null);
       Link fresh = new Link(open, config, suspects, this::execute, () -> execute(this::ended));
-      link = fresh;
       fresh.open();
+      link = fresh; // with all its channels: a key's way depends on how many there are
       pauseMillis = PAUSE_MIN_MILLIS;
       log.info("event=outbox_rabbitmq_connected broker=\"{}\"", config.broker());
     } catch (Throwable e) {

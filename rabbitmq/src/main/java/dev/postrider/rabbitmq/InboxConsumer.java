@@ -21,6 +21,11 @@ import org.slf4j.LoggerFactory;
  * before its successors, and after so many failures rejected into the dead letters. While the
  * database is away messages are kept and nothing counts as failed. Connects by itself, and again
  * whenever the connection is lost. Thread-safe.
+ *
+ * <p>A message that fails is not given back to the queue in between, as {@code basic.nack} with
+ * requeue would do it: its successors, which the broker has sent ahead, would pass it; it would
+ * come again at once, without a pause; and a classic queue does not count, so nothing but a memory
+ * outside of it could end that. Kept here, order, pause and bound hold for every kind of queue.
  */
 public final class InboxConsumer implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(InboxConsumer.class);

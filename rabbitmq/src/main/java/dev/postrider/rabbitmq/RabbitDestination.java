@@ -3,6 +3,7 @@ package dev.postrider.rabbitmq;
 import dev.postrider.dispatch.Destination;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
+import java.time.Duration;
 import java.util.List;
 
 /**
@@ -49,6 +50,11 @@ public final class RabbitDestination implements Destination {
   @Override
   public boolean keepsOrder() {
     return config.pipelining();
+  }
+
+  @Override
+  public Duration answersWithin() {
+    return config.confirmTimeout();
   }
 
   @Override

@@ -8,8 +8,8 @@ import dev.postrider.message.NewMessage;
 import dev.postrider.rabbitmq.Broker;
 import dev.postrider.rabbitmq.InboxConsumer;
 import dev.postrider.relay.Relay;
-import dev.postrider.testkit.RabbitServer;
 import dev.postrider.testkit.TestPostgres;
+import dev.postrider.testkit.TestRabbit;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -32,10 +32,9 @@ class RabbitDocumentTest {
   @Tag("HE-6")
   @Tag("HE-8")
   void aMessageGoesAllTheWay() throws Exception {
-    try (TestPostgres database = TestPostgres.start();
-        RabbitServer server = RabbitServer.start()) {
+    try (TestPostgres database = TestPostgres.start()) {
       database.execute("create table invoice (id uuid primary key, order_id text)");
-      Broker broker = RabbitExample.broker(server.address(), "guest", "guest");
+      Broker broker = RabbitExample.broker(TestRabbit.own().address(), "guest", "guest");
       RabbitExample.declare(broker);
       try (Relay relay = RabbitExample.carry(database.dataSource(), broker);
           InboxConsumer consumer = RabbitExample.consume(database.dataSource(), broker)) {

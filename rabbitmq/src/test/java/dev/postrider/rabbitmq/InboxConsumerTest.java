@@ -4,12 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
+import com.rabbitmq.client.Channel;
 import dev.postrider.inbox.Inbox;
 import dev.postrider.rabbitmq.Topology.QueueType;
 import dev.postrider.testkit.TestPostgres;
+import dev.postrider.testkit.TestRabbit;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -27,7 +30,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 class InboxConsumerTest {
   private static TestPostgres database;
 
-  @AutoClose private final TestBroker broker = new TestBroker(TestBroker.shared());
+  // Ours, because a test cuts connections.
+  @AutoClose private final TestBroker broker = new TestBroker(TestRabbit.own());
   private final String queue = TestBroker.unique("consumed");
   private final List<String> calls = new CopyOnWriteArrayList<>();
 
@@ -67,7 +71,7 @@ class InboxConsumerTest {
   }
 
   private ConsumerConfig config() {
-    return ConsumerConfig.of(TestBroker.broker(broker.server), queue, queue)
+    return ConsumerConfig.of(broker.broker(), queue, queue)
         .withMaxDeliveries(3)
         .withRetryDelay(Duration.ofMillis(10));
   }
@@ -131,6 +135,58 @@ class InboxConsumerTest {
     assertThat(
             database.count("select count(*) from postrider.inbox where consumer = '" + queue + "'"))
         .isEqualTo(1);
+  }
+
+  /** Why a message that fails is kept here: what a broker does with one that is given back. */
+  @ParameterizedTest
+  @EnumSource(QueueType.class)
+  @Tag("HE-8")
+  void givenBackItWouldBePassedByItsSuccessor(QueueType type) throws Exception {
+    declare(type);
+    publish(id(), "first");
+    publish(id(), "second");
+    Channel channel = broker.channel();
+    channel.basicQos(2);
+    channel.basicConsume(
+        queue,
+        false,
+        (tag, delivery) -> {
+          calls.add(new String(delivery.getBody(), StandardCharsets.UTF_8));
+          long number = delivery.getEnvelope().getDeliveryTag();
+          if (calls.size() == 1) {
+            channel.basicNack(number, false, true);
+          } else {
+            channel.basicAck(number, false);
+          }
+        },
+        tag -> {});
+    await().until(() -> calls.size() == 3);
+    assertThat(calls).containsExactly("first", "second", "first");
+  }
+
+  /** With the broker's own limit as well, whichever comes first: it ends in the same place. */
+  @Test
+  @Tag("HE-8")
+  void aDeliveryLimitOfTheQueueEndsInTheDeadLettersToo() throws Exception {
+    Topology.builder()
+        .exchange(queue, "topic")
+        .queue(queue, QueueType.QUORUM, Map.of("x-delivery-limit", 1))
+        .bind(queue, queue, "#")
+        .deadLetters(queue, queue)
+        .build()
+        .declare(broker.connection());
+    publish(id(), "deadly");
+    for (int i = 0; i < 2; i++) { // to processes that die of it
+      await().until(() -> broker.ready(queue) == 1);
+      broker.channel().basicGet(queue, false);
+      broker.channel().close();
+    }
+    await().until(() -> broker.ready(queue + ".dlq") == 1);
+    publish(id(), "good");
+    try (InboxConsumer consumer = start(config(), this::effect)) {
+      await().until(() -> effects().equals(List.of("good")));
+    }
+    assertThat(calls).containsExactly("good");
   }
 
   @Test
@@ -216,7 +272,7 @@ class InboxConsumerTest {
     try (InboxConsumer consumer = start(config(), this::effect)) {
       publish(id(), "one");
       await().until(() -> effects().size() == 1);
-      broker.server.control("close_all_connections", "test");
+      TestRabbit.own().control("close_all_connections", "test");
       publish(id(), "two");
       await().atMost(Duration.ofSeconds(30)).until(() -> effects().equals(List.of("one", "two")));
     }

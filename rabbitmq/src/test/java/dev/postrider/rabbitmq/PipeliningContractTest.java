@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 /** The contract with a key's messages on their way together. */
 @Tag("OP-6")
 class PipeliningContractTest extends DestinationContract {
-  @AutoClose private final TestBroker broker = new TestBroker(TestBroker.shared());
+  @AutoClose private final TestBroker broker = TestBroker.shared();
   private final String name = TestBroker.unique("pipelined");
   private final List<Arrival> arrivals = new ArrayList<>();
 
@@ -21,7 +21,7 @@ class PipeliningContractTest extends DestinationContract {
   protected Destination open() throws Exception {
     broker.exchangeAndQueue(name, Map.of());
     return RabbitDestination.open(
-        RabbitConfig.to(TestBroker.broker(broker.server))
+        RabbitConfig.to(broker.broker())
             .exchange(name)
             .envelope(Envelope.payload())
             .pipelining(true)

@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.message.PostriderException;
+import dev.postrider.relay.Relay;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /** Settings are checked before anything is opened, all of them at once, and show no secrets. */
 @Tag("OP-6")
@@ -65,6 +67,22 @@ class RabbitConfigTest {
         .hasMessageContaining("an exchange, got none");
     assertThatThrownBy(() -> wrong.exchange("{nothing}"))
         .hasMessageContaining("no field is called {nothing}");
+  }
+
+  @Test
+  void aConfirmMustNotTakeLongerThanTheRelayWaits() {
+    RabbitConfig.Builder config = RabbitConfig.to(Broker.at("localhost:1").build()).exchange("e");
+    try (RabbitDestination patient =
+        RabbitDestination.open(config.confirmTimeout(Duration.ofSeconds(31)).build())) {
+      Relay.Builder relay =
+          Relay.builder(new PGSimpleDataSource())
+              .destination("rabbit", patient)
+              .route("shop", "*", "rabbit");
+      assertThatThrownBy(relay::build)
+          .isInstanceOf(PostriderException.class)
+          .hasMessageContaining("destination 'rabbit' may take 31000 ms to answer")
+          .hasMessageContaining("expected a longer timeout, got 30000 ms");
+    }
   }
 
   @Test

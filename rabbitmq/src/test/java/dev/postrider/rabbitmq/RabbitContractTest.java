@@ -38,10 +38,7 @@ class RabbitContractTest extends OutageContract {
   protected Destination open() throws Exception {
     broker.exchangeAndQueue(name, Map.of());
     return RabbitDestination.open(
-        RabbitConfig.to(TestBroker.broker(server))
-            .exchange(name)
-            .envelope(Envelope.payload())
-            .build());
+        RabbitConfig.to(broker.broker()).exchange(name).envelope(Envelope.payload()).build());
   }
 
   @Override

@@ -16,11 +16,11 @@ import org.junit.jupiter.api.Test;
 
 /** What arrives at the broker. */
 class RabbitDeliveryTest {
-  @AutoClose private final TestBroker broker = new TestBroker(TestBroker.shared());
+  @AutoClose private final TestBroker broker = TestBroker.shared();
   private final String name = TestBroker.unique("events");
 
   private RabbitConfig.Builder config() {
-    return RabbitConfig.to(TestBroker.broker(broker.server)).exchange(name);
+    return RabbitConfig.to(broker.broker()).exchange(name);
   }
 
   private GetResponse delivered(RabbitConfig.Builder config, Message message) throws Exception {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 
 /** What the broker will not take: each has its name, and none of it counts as delivered. */
 class RabbitRefusalTest {
-  @AutoClose private final TestBroker broker = new TestBroker(TestBroker.shared());
+  @AutoClose private final TestBroker broker = TestBroker.shared();
   private final String name = TestBroker.unique("refusals");
   private RabbitDestination destination;
 
@@ -37,7 +37,7 @@ class RabbitRefusalTest {
 
   /** One channel, so that every message is another one's neighbour. */
   private RabbitConfig.Builder config() {
-    return RabbitConfig.to(TestBroker.broker(broker.server)).exchange("{topic}").channels(1);
+    return RabbitConfig.to(broker.broker()).exchange("{topic}").channels(1);
   }
 
   private static RabbitDestination open(RabbitConfig.Builder config) {

@@ -48,7 +48,7 @@ class RabbitRelayTest {
         .destination(
             "rabbit",
             RabbitDestination.open(
-                RabbitConfig.to(TestBroker.broker(server))
+                RabbitConfig.to(broker.broker())
                     .exchange("events")
                     .routingKey("{topic}")
                     .confirmTimeout(Duration.ofSeconds(5))

@@ -1,10 +1,12 @@
 package dev.postrider.rabbitmq;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.postrider.message.Outcome;
 import dev.postrider.testkit.RabbitServer;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -83,7 +85,12 @@ class RabbitTlsTest {
   private static Outcome answer(Broker.Builder broker) throws Exception {
     RabbitConfig config = RabbitConfig.to(broker.build()).exchange("events").build();
     try (RabbitDestination destination = RabbitDestination.open(config)) {
-      return Given.answer(destination, Given.message("orders"));
+      // The first handshake may take longer than a destination waits for it.
+      return await()
+          .atMost(Duration.ofSeconds(30))
+          .until(
+              () -> Given.answer(destination, Given.message("orders")),
+              outcome -> !outcome.toString().contains("not connected yet"));
     }
   }
 

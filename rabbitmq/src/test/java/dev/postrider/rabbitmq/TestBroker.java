@@ -6,6 +6,7 @@ import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.GetResponse;
 import dev.postrider.testkit.Arrival;
 import dev.postrider.testkit.RabbitServer;
+import dev.postrider.testkit.TestRabbit;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -20,26 +21,26 @@ import java.util.concurrent.TimeUnit;
  * and take names of their own. Used by one thread.
  */
 final class TestBroker implements AutoCloseable {
-  private static RabbitServer shared;
-
-  final RabbitServer server;
+  private final String uri;
   private Connection connection;
   private Channel channel;
 
+  private TestBroker(String uri) {
+    this.uri = uri;
+  }
+
   TestBroker(RabbitServer server) {
-    this.server = server;
+    this(server.uri());
   }
 
   /** The broker for tests that leave it as they found it. */
-  static synchronized RabbitServer shared() {
-    if (shared == null) {
-      shared = RabbitServer.start();
-    }
-    return shared;
+  static TestBroker shared() {
+    return new TestBroker(TestRabbit.uri());
   }
 
-  static Broker broker(RabbitServer server) {
-    return Broker.at(server.address()).build();
+  /** Where it is, for what is tested. */
+  Broker broker() {
+    return Broker.uri(uri).build();
   }
 
   static String unique(String name) {
@@ -50,8 +51,7 @@ final class TestBroker implements AutoCloseable {
   Channel channel() throws Exception {
     if (connection == null || !connection.isOpen()) {
       ConnectionFactory factory = new ConnectionFactory();
-      factory.setHost("127.0.0.1");
-      factory.setPort(server.port());
+      factory.setUri(uri);
       factory.setAutomaticRecoveryEnabled(false);
       connection = factory.newConnection();
       channel = null;

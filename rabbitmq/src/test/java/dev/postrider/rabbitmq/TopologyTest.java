@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /** Exchanges, queues and bindings as configuration. */
 class TopologyTest {
-  @AutoClose private final TestBroker broker = new TestBroker(TestBroker.shared());
+  @AutoClose private final TestBroker broker = TestBroker.shared();
   private final String exchange = TestBroker.unique("holdco.events");
   private final String billing = TestBroker.unique("billing");
   private final String audit = TestBroker.unique("audit");
@@ -34,7 +34,7 @@ class TopologyTest {
   @Tag("HE-6")
   void everythingIsDeclaredAndDeadLettersFindTheirQueue() throws Exception {
     topology().declare(broker.connection());
-    topology().declare(TestBroker.broker(broker.server));
+    topology().declare(broker.broker());
     broker.channel().basicPublish(exchange, "invoice.sent", null, new byte[] {1});
     broker.channel().basicPublish(exchange, "order.placed", null, new byte[] {2});
     await().until(() -> broker.ready(audit) == 2 && broker.ready(billing) == 1);

@@ -103,13 +103,7 @@ public final class RabbitServer implements AutoCloseable {
    * @param settings lines of rabbitmq.conf; <code>${tlsPort}</code> stands for {@link #tlsPort}
    */
   public static RabbitServer start(Map<String, String> settings) {
-    if (!Files.isExecutable(PROGRAMS.resolve("rabbitmq-server"))) {
-      throw new IllegalStateException(
-          "RabbitMQ is not installed: expected "
-              + PROGRAMS
-              + "/rabbitmq-server"
-              + " (Debian: apt-get install rabbitmq-server)");
-    }
+    requireInstalled(PROGRAMS);
     try {
       Path home = Files.createTempDirectory("postrider-rabbitmq");
       RabbitServer server = new RabbitServer(home, freePorts(4), settings);
@@ -126,6 +120,14 @@ public final class RabbitServer implements AutoCloseable {
     }
   }
 
+  static void requireInstalled(Path programs) {
+    if (!Files.isExecutable(programs.resolve("rabbitmq-server"))) {
+      throw new IllegalStateException(
+          "RabbitMQ is not installed: expected %s/rabbitmq-server. Install it (Debian: apt-get install rabbitmq-server)"
+              .formatted(programs));
+    }
+  }
+
   public int port() {
     return port;
   }
@@ -137,6 +139,11 @@ public final class RabbitServer implements AutoCloseable {
 
   public String address() {
     return "127.0.0.1:" + port;
+  }
+
+  /** As clients of any language take it. */
+  public String uri() {
+    return "amqp://guest:guest@" + address();
   }
 
   /** Kills the broker if it runs, and starts it again on the same data and port. */
@@ -157,7 +164,7 @@ public final class RabbitServer implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    await("start", START_LIMIT, this::answers);
+    await("start", START_LIMIT, () -> answers("127.0.0.1", port));
   }
 
   /** Kills it with SIGKILL, as a crash would. */
@@ -243,10 +250,10 @@ public final class RabbitServer implements AutoCloseable {
   }
 
   /** Whether it speaks AMQP: it answers the protocol header with its first frame. */
-  private boolean answers() {
+  static boolean answers(String host, int port) {
     try (Socket socket = new Socket()) {
       socket.setSoTimeout(1000);
-      socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 1000);
+      socket.connect(new InetSocketAddress(host, port), 1000);
       socket.getOutputStream().write(new byte[] {'A', 'M', 'Q', 'P', 0, 0, 9, 1});
       return socket.getInputStream().read() == 1;
     } catch (IOException e) {

@@ -4,6 +4,7 @@ import dev.postrider.dispatch.Destination;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import dev.postrider.observe.LogLine;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -158,6 +159,11 @@ public final class WebhookDestination implements Destination {
   @Override
   public int concurrency() {
     return config.concurrency;
+  }
+
+  @Override
+  public Duration answersWithin() {
+    return config.deadline;
   }
 
   /** Ends what is under way: the receiver may have it or not, and gets it again. */

@@ -18,21 +18,23 @@ import java.util.stream.Stream;
 /**
  * A Kafka broker, its own controller (KRaft), in a JVM of its own, so that it can be killed. It
  * listens on the loopback address: on one port everyone is a superuser, on another users sign in
- * with SCRAM-SHA-256 and need ACLs. Topics are never created by themselves. Thread-safe: lifecycle
- * methods exclude each other.
+ * with SCRAM-SHA-256 and need ACLs, on a third there is TLS if it gets a key store. Topics are
+ * never created by themselves. Thread-safe: lifecycle methods exclude each other.
  */
 public final class KafkaServer implements AutoCloseable {
   private final Path directory;
   private final int port;
   private final int saslPort;
+  private final int tlsPort;
   private final BrokerProcess process;
   private final Thread closeAtExit = new Thread(this::closeNow, "kafka-server-close");
   private boolean closed;
 
-  private KafkaServer(Path directory, int port, int saslPort, BrokerProcess process) {
+  private KafkaServer(Path directory, List<Integer> ports, BrokerProcess process) {
     this.directory = directory;
-    this.port = port;
-    this.saslPort = saslPort;
+    this.port = ports.get(0);
+    this.saslPort = ports.get(1);
+    this.tlsPort = ports.get(3);
     this.process = process;
   }
 
@@ -49,13 +51,14 @@ public final class KafkaServer implements AutoCloseable {
   public static KafkaServer start(Map<String, String> settings) {
     try {
       Path directory = Files.createTempDirectory("postrider-kafka");
-      List<Integer> ports = freePorts(3);
+      List<Integer> ports = freePorts(4);
       Map<String, String> all = settings(directory, ports);
+      all.putAll(listeners(ports, settings.keySet().stream().anyMatch(KafkaServer::isOfTls)));
       all.putAll(settings);
       Path file = directory.resolve("server.properties");
       Files.writeString(file, text(all), StandardCharsets.UTF_8);
       BrokerProcess process = new BrokerProcess(classPath(), file, ports.get(0));
-      return new KafkaServer(directory, ports.get(0), ports.get(1), process).launch();
+      return new KafkaServer(directory, ports, process).launch();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -69,6 +72,14 @@ public final class KafkaServer implements AutoCloseable {
   /** The address where users sign in with SCRAM-SHA-256, unencrypted. */
   public String saslAddress() {
     return "127.0.0.1:" + saslPort;
+  }
+
+  /**
+   * The address with TLS, where everyone may do everything; it works if the settings name a key
+   * store as {@code listener.name.tls.ssl.keystore.…}.
+   */
+  public String tlsAddress() {
+    return "localhost:" + tlsPort;
   }
 
   /** SIGKILL, as a crash would. Does nothing when it is not running. */
@@ -121,18 +132,9 @@ public final class KafkaServer implements AutoCloseable {
 
   private static Map<String, String> settings(Path directory, List<Integer> ports) {
     Map<String, String> settings = new LinkedHashMap<>();
-    String sasl = "SASL://127.0.0.1:" + ports.get(1);
     settings.put("process.roles", "broker,controller");
     settings.put("node.id", "1");
     settings.put("controller.quorum.voters", "1@127.0.0.1:" + ports.get(2));
-    settings.put(
-        "listeners",
-        "PLAIN://127.0.0.1:%d,%s,CONTROLLER://127.0.0.1:%d"
-            .formatted(ports.get(0), sasl, ports.get(2)));
-    settings.put("advertised.listeners", "PLAIN://127.0.0.1:%d,%s".formatted(ports.get(0), sasl));
-    settings.put(
-        "listener.security.protocol.map",
-        "PLAIN:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL:SASL_PLAINTEXT");
     settings.put("inter.broker.listener.name", "PLAIN");
     settings.put("controller.listener.names", "CONTROLLER");
     settings.put("sasl.enabled.mechanisms", "SCRAM-SHA-256");
@@ -156,6 +158,20 @@ public final class KafkaServer implements AutoCloseable {
     settings.put("broker.heartbeat.interval.ms", "300");
     settings.put("log.cleaner.dedupe.buffer.size", "2097152"); // its default does not fit the heap
     return settings;
+  }
+
+  private static boolean isOfTls(String setting) {
+    return setting.startsWith("listener.name.tls.");
+  }
+
+  private static Map<String, String> listeners(List<Integer> ports, boolean tls) {
+    String plain = "PLAIN://127.0.0.1:%d,SASL://127.0.0.1:%d".formatted(ports.get(0), ports.get(1));
+    String controller = ",CONTROLLER://127.0.0.1:" + ports.get(2);
+    return Map.of(
+        "listeners", plain + controller + (tls ? ",TLS://127.0.0.1:" + ports.get(3) : ""),
+        "advertised.listeners", plain + (tls ? ",TLS://localhost:" + ports.get(3) : ""),
+        "listener.security.protocol.map",
+            "PLAIN:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL:SASL_PLAINTEXT,TLS:SSL");
   }
 
   private static String text(Map<String, String> settings) {

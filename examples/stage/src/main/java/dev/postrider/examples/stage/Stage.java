@@ -56,7 +56,7 @@ public final class Stage implements AutoCloseable {
     try (Stage stage = new Stage(Options.parse(arguments, own), ending)) {
       stage.connect();
       createTables(stage.dataSource(), example);
-      stage.startTheClock();
+      stage.begin();
       show.play(stage);
     } catch (WrongOptionException e) {
       System.err.println("wrong option: " + e.getMessage());
@@ -71,7 +71,8 @@ public final class Stage implements AutoCloseable {
     }
   }
 
-  private void startTheClock() {
+  /** The time to run counts from now, for shows that take a while to get ready. */
+  public void begin() {
     start = System.nanoTime();
     end = start + TimeUnit.SECONDS.toNanos(options.number("seconds", 1, 86_400));
   }
