@@ -26,7 +26,8 @@ class StreamContractTest extends OutageContract {
   private static final TestPostgres POSTGRES = TestPostgres.start();
   private final StreamLog log = new StreamLog(POSTGRES.dataSource(), Schema.DEFAULT);
   private final Set<UUID> enqueued = new HashSet<>();
-  private long start;
+  private final List<Arrival> arrivals = new ArrayList<>();
+  private long position;
   private boolean away;
 
   @AfterAll
@@ -36,7 +37,7 @@ class StreamContractTest extends OutageContract {
 
   @Override
   protected Destination open() throws Exception {
-    start = log.latest();
+    position = log.latest();
     StreamDestination destination =
         new StreamDestination(POSTGRES.dataSource(), Schema.DEFAULT, StreamDestination.RETENTION);
     return new Destination() {
@@ -94,15 +95,15 @@ class StreamContractTest extends OutageContract {
 
   @Override
   protected List<Arrival> arrived() throws Exception {
-    List<Arrival> arrivals = new ArrayList<>();
-    StreamPage page = new StreamPage(List.of(), start, Long.MAX_VALUE);
-    while (page.position() < page.latest()) {
-      page = log.after(page.position(), StreamFilter.ALL, 1000);
+    StreamPage page;
+    do {
+      page = log.after(position, StreamFilter.ALL, 1000);
+      position = page.position();
       for (StreamEvent event : page.events()) {
         StreamEvent.Content content = Objects.requireNonNull(event.content());
         arrivals.add(new Arrival(event.id(), content.payload(), content.headers()));
       }
-    }
+    } while (position < page.latest());
     return arrivals;
   }
 
