@@ -31,6 +31,7 @@ class ArchitectureTest {
           Map.entry("archive", List.of("message", "store")),
           Map.entry("deadletter", List.of("message", "store")),
           Map.entry("replay", List.of("message", "store")),
+          Map.entry("access", List.of("message", "store")),
           Map.entry("inbox", List.of("message", "store")),
           Map.entry(
               "stream", List.of("message", "store", "dispatch", "envelope", "observe", "wake")));
