@@ -18,7 +18,7 @@ import tools.jackson.databind.JsonNode;
 @Tag("OP-6")
 class StreamFormatTest {
   private static final Station STATION =
-      new Station(Station.CONFIG.withHeartbeat(Duration.ofMillis(300)).withClients(3));
+      new Station(Station.CONFIG.withHeartbeat(Duration.ofMillis(300)));
 
   @AfterAll
   static void close() {
@@ -120,25 +120,31 @@ class StreamFormatTest {
   }
 
   @Test
+  @Tag("CH-4")
   void tooManyClientsAreTurnedAway() throws Exception {
-    await().until(() -> STATION.desk.get(STATION.token, "/v1/health").status() == 200);
-    Listener first = Listener.open(STATION.desk, STATION.token, "");
-    Listener second = Listener.open(STATION.desk, STATION.token, "");
-    Listener third = Listener.open(STATION.desk, STATION.token, "");
-    Desk.Answer answer = STATION.desk.get(STATION.token, "/v1/streams/events");
-    assertThat(answer.status()).isEqualTo(503);
-    assertThat(answer.header("Retry-After")).isEqualTo("5");
-    first.close();
-    // A place is free as soon as a heartbeat has found nobody.
-    await()
-        .until(
-            () -> {
-              try (Listener fourth = Listener.silent(STATION.desk, STATION.token, "")) {
-                return fourth.response.statusCode() == 200;
-              }
-            });
-    second.close();
-    third.close();
+    Desk small =
+        STATION.desk.beside(
+            server ->
+                server.streams(
+                    Station.CONFIG.withHeartbeat(Duration.ofMillis(300)).withClients(2)));
+    try (Listener first = Listener.open(small, STATION.token, "");
+        Listener second = Listener.open(small, STATION.token, "")) {
+      Desk.Answer answer = small.get(STATION.token, "/v1/streams/events");
+      assertThat(answer.status()).isEqualTo(503);
+      assertThat(answer.header("Retry-After")).isEqualTo("5");
+      second.close();
+      // A place is free as soon as a heartbeat has found nobody.
+      await().until(() -> statusOf(small) == 200);
+      assertThat(first.records).noneMatch(line -> line.has("end"));
+    } finally {
+      small.server.close();
+    }
+  }
+
+  private static int statusOf(Desk desk) throws Exception {
+    try (Listener listener = Listener.silent(desk, STATION.token, "")) {
+      return listener.response.statusCode();
+    }
   }
 
   private static String problem(String query, int status) {
