@@ -38,7 +38,8 @@ public final class Migrations {
           "V009__archive.sql",
           "V010__backlog.sql",
           "V011__operators.sql",
-          "V012__tokens.sql");
+          "V012__tokens.sql",
+          "V013__stream.sql");
 
   private static final String CREATE_HISTORY =
       """

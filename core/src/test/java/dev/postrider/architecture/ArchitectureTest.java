@@ -32,7 +32,9 @@ class ArchitectureTest {
           Map.entry("deadletter", List.of("message", "store")),
           Map.entry("replay", List.of("message", "store")),
           Map.entry("access", List.of("message", "store")),
-          Map.entry("inbox", List.of("message", "store")));
+          Map.entry("inbox", List.of("message", "store")),
+          Map.entry(
+              "stream", List.of("message", "store", "dispatch", "envelope", "observe", "wake")));
 
   @Test
   void stagesKnowOnlyTheVocabularyAndTheStore() {
