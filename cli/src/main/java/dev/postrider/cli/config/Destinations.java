@@ -45,7 +45,7 @@ final class Destinations {
     }
     DestinationOptions options = options(section);
     DestinationType.Opener opener =
-        type.map(known -> known.read(section)).orElse(Destinations::unknown);
+        type.map(known -> known.read(section, options)).orElse(Destinations::unknown);
     return new DestinationConfig(name, typeName, options, opener);
   }
 

@@ -2,6 +2,7 @@ package dev.postrider.cli.destination;
 
 import dev.postrider.cli.settings.Section;
 import dev.postrider.dispatch.Destination;
+import dev.postrider.dispatch.DestinationOptions;
 
 /** One kind of destination. Thread-safe. */
 public interface DestinationType {
@@ -10,9 +11,12 @@ public interface DestinationType {
 
   /**
    * Reads the settings of this kind, beside those that all destinations have, and notes in the
-   * section what is wrong with them. Connects to nothing: every command reads the configuration.
+   * section what is wrong with them. Connects to nothing and opens no file: every command reads the
+   * configuration.
+   *
+   * @param options the settings that all destinations have
    */
-  Opener read(Section section);
+  Opener read(Section section, DestinationOptions options);
 
   /** Opens the destination that was configured. */
   @FunctionalInterface

@@ -1,6 +1,7 @@
 package dev.postrider.cli.destination;
 
 import dev.postrider.cli.settings.Section;
+import dev.postrider.dispatch.DestinationOptions;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 
@@ -12,7 +13,7 @@ final class LogType implements DestinationType {
   }
 
   @Override
-  public Opener read(Section section) {
+  public Opener read(Section section, DestinationOptions options) {
     return LogType::toStandardOutput;
   }
 

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,10 +42,18 @@ public final class Section implements AutoCloseable {
     return path;
   }
 
-  /** Notes something wrong with a setting of this section, or with all of it if key is empty. */
+  /**
+   * Notes something wrong with a setting of this section, or with all of it if key is empty. An
+   * item of a list is {@code key[0]} and so on.
+   */
   public void problem(String key, String text) {
-    Node.@Nullable Scalar given = key.isEmpty() ? null : settings.override(path(key));
-    @Nullable Node node = file.entries().get(key);
+    int bracket = key.indexOf('[');
+    String name = bracket < 0 ? key : key.substring(0, bracket);
+    Node.@Nullable Scalar given = name.isEmpty() ? null : settings.override(path(name));
+    @Nullable Node node = file.entries().get(name);
+    if (bracket >= 0 && node instanceof Node.Sequence list) {
+      node = list.items().get(Integer.parseInt(key.substring(bracket + 1, key.length() - 1)));
+    }
     Origin origin = given != null ? given.origin() : node != null ? node.origin() : file.origin();
     settings.problem(origin, key.isEmpty() ? path : path(key), text);
   }
@@ -74,6 +83,11 @@ public final class Section implements AutoCloseable {
   /** A URL, which may hold a password. */
   public @Nullable String url(String key) {
     return read(key, null, text -> text, Masks::url);
+  }
+
+  /** A text of which only this is shown. */
+  public @Nullable String masked(String key, Function<String, String> show) {
+    return read(key, null, text -> text, show);
   }
 
   public int number(String key, int otherwise, int min, int max) {
@@ -125,6 +139,15 @@ public final class Section implements AutoCloseable {
 
   /** Several texts: a list in the file, separated by commas elsewhere. */
   public List<String> texts(String key) {
+    return texts(key, value -> value);
+  }
+
+  /** Several texts that are never shown. */
+  public List<String> secrets(String key) {
+    return texts(key, value -> Masks.HIDDEN);
+  }
+
+  private List<String> texts(String key, Function<String, String> show) {
     if (file.entries().get(key) instanceof Node.Sequence list
         && settings.override(path(key)) == null) {
       asked.add(key);
@@ -136,30 +159,50 @@ public final class Section implements AutoCloseable {
           settings.problem(item.origin(), path(key), "expected a list of texts");
         }
       }
-      settings.show(path(key), String.join(", ", items), list.origin());
+      settings.show(
+          path(key), items.stream().map(show).collect(Collectors.joining(", ")), list.origin());
       return items;
     }
-    @Nullable String text = text(key);
+    @Nullable String text = read(key, null, given -> given, show);
     return text == null ? List.of() : List.of(text.strip().split("\\s*,\\s*"));
   }
 
-  /** Names and texts whatever the names are; values may be secrets, so none is shown. */
-  public Map<String, String> properties(String key) {
+  /**
+   * Names and texts whatever the names are, secrets that are not shown.
+   *
+   * @param separator stands in a name where a variable of the environment has an underscore
+   */
+  public Map<String, String> properties(String key, char separator) {
     Map<String, String> found = new LinkedHashMap<>();
-    if (asked.add(key) && file.entries().get(key) instanceof Node.Mapping mapping) {
-      mapping
-          .entries()
-          .forEach(
-              (name, node) -> {
-                if (node instanceof Node.Scalar scalar && scalar.text() != null) {
-                  found.put(name, scalar.text());
-                  settings.show(path(key) + "." + name, Masks.HIDDEN, node.origin());
-                } else {
-                  settings.problem(node.origin(), path(key) + "." + name, "expected a text");
-                }
-              });
+    try (Section section = section(key)) {
+      for (String name : section.freeNames(separator)) {
+        @Nullable String value = section.secret(name);
+        if (value != null) {
+          found.put(name, value);
+        }
+      }
     }
     return found;
+  }
+
+  private Set<String> freeNames(char separator) {
+    Set<String> names = new LinkedHashSet<>(file.entries().keySet());
+    settings.flagPaths().stream()
+        .filter(flag -> flag.startsWith(path + "."))
+        .forEach(flag -> names.add(flag.substring(path.length() + 1)));
+    String start = Settings.variable(path) + "_";
+    settings.variables().stream()
+        .filter(variable -> variable.startsWith(start))
+        .map(variable -> variable.substring(start.length()).toLowerCase(Locale.ROOT))
+        .map(name -> name.replace('_', separator))
+        .filter(name -> names.stream().noneMatch(known -> sameVariable(known, name)))
+        .toList()
+        .forEach(names::add);
+    return names;
+  }
+
+  private static boolean sameVariable(String a, String b) {
+    return Settings.variable(a).equals(Settings.variable(b));
   }
 
   /** The settings under a key of this section. */

@@ -196,7 +196,7 @@ class ConfigReaderTest {
                 + " or 7d, got \"5\"",
             "postrider.yaml:7: postrider.relay.poll-intervall: unknown key; did you mean"
                 + " \"poll-interval\"?",
-            "postrider.yaml:10: postrider.destinations.rail.type: expected one of log, got \"lgo\"",
+            "postrider.yaml:10: postrider.destinations.rail.type: expected one of log, rabbitmq, kafka, webhook, got \"lgo\"",
             "postrider.yaml:11: postrider.destinations.rail.timeout: expected a duration from 1ms to"
                 + " 1h, got \"2h\"",
             "postrider.yaml:12: postrider.destinations.bare.type: missing; it is mandatory",
