@@ -127,7 +127,6 @@ class DestinationsTest {
                 .start("relay")) {
       send();
       List<ConsumerRecord<String, String>> records = new ArrayList<>();
-      consumer.subscribe(List.of());
       consumer.assign(List.of(new TopicPartition("shop.orders", 0)));
       await()
           .until(

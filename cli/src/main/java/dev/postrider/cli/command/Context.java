@@ -108,6 +108,11 @@ final class Context {
     return config().schema();
   }
 
+  /** Whether one is configured, or an {@code up} runs here. */
+  boolean hasDatabase() throws IOException {
+    return config().database().url() != null || UpFile.here().read().isPresent();
+  }
+
   /** The database's URL: the configured one, or that of the {@code up} that runs here. */
   String url() {
     @Nullable String configured = config().database().url();

@@ -43,6 +43,7 @@ import picocli.CommandLine.Spec;
       ReplayCommand.class,
       ArchiveCommand.class,
       DoctorCommand.class,
+      BenchCommand.class,
       ConfigCommand.class,
       GenerateCompletion.class
     })

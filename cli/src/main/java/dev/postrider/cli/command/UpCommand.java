@@ -2,15 +2,9 @@ package dev.postrider.cli.command;
 
 import dev.postrider.cli.config.Config;
 import dev.postrider.cli.config.DatabaseConfig;
-import dev.postrider.cli.config.DestinationConfig;
-import dev.postrider.cli.config.RouteConfig;
-import dev.postrider.cli.destination.LogDestination;
+import dev.postrider.cli.demo.DemoTraffic;
 import dev.postrider.cli.output.Screen;
-import dev.postrider.dispatch.DestinationOptions;
-import dev.postrider.message.RetryPolicy;
 import dev.postrider.relay.Relay;
-import java.io.FileDescriptor;
-import java.io.FileOutputStream;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -29,7 +23,11 @@ import picocli.CommandLine.Option;
           + " that one is used, and with routes configured the relay goes by them.",
       "Ctrl-C ends it in order."
     },
-    footer = {"  ./postrider up", "  ./postrider up --data /var/tmp/outbox --port 15432"})
+    footer = {
+      "  ./postrider up",
+      "  ./postrider up --demo",
+      "  ./postrider up --data /var/tmp/outbox --port 15432"
+    })
 final class UpCommand extends PostriderCommand {
   private static final Duration SILENCE = Duration.ofSeconds(90);
 
@@ -45,9 +43,20 @@ final class UpCommand extends PostriderCommand {
       description = "PostgreSQL's port; 15432 unless given, or another if that is taken.")
   @Nullable Integer port;
 
+  @Option(
+      names = "--demo",
+      description = "Make up traffic: ordered keys, failures, retries, dead letters.")
+  boolean demo;
+
   @Override
   int run(Context context) throws Exception {
     Config config = context.config();
+    if (demo && (config.database().url() != null || !config.routes().isEmpty())) {
+      throw new Failure(
+          ExitCode.USAGE,
+          "--demo makes up messages, so it goes neither with a configured database nor with"
+              + " configured routes");
+    }
     StopSignal stop = StopSignal.install(Relays.patience(config).plusSeconds(60));
     @Nullable String url = config.database().url();
     if (url != null) {
@@ -71,22 +80,25 @@ final class UpCommand extends PostriderCommand {
 
   private void carry(Config config, DataSource dataSource, DataSource direct, StopSignal stop)
       throws InterruptedException {
-    Config served = config.routes().isEmpty() ? withLog(config) : config;
+    Config served = served(config);
     try (Relay relay = Relays.build(served, dataSource, direct).start()) {
       greet(served, dataSource);
+      if (demo) {
+        try (DemoTraffic traffic = DemoTraffic.start(dataSource, config.schema())) {
+          stop.await();
+        }
+      }
       stop.await();
       screen().note("stopping: finishing what is in flight");
     }
   }
 
-  private static Config withLog(Config config) {
-    return config.withRouteForAll(
-        new DestinationConfig(
-            "log",
-            "log",
-            DestinationOptions.DEFAULT,
-            () -> new LogDestination(new FileOutputStream(FileDescriptor.out))),
-        new RouteConfig(RouteConfig.ANY, RouteConfig.ANY, "log", RetryPolicy.DEFAULT));
+  private Config served(Config config) {
+    if (!config.routes().isEmpty()) {
+      return config;
+    }
+    Config served = config.with(List.of(UpRoutes.LOG), List.of(UpRoutes.TO_LOG));
+    return demo ? served.with(List.of(UpRoutes.DEMO), UpRoutes.TO_DEMO) : served;
   }
 
   private void greet(Config config, DataSource dataSource) {
@@ -106,6 +118,9 @@ final class UpCommand extends PostriderCommand {
       screen.note("");
       screen.note("See it arrive here, or with:  ./postrider tail --payload");
       screen.note("Look around with:             ./postrider status");
+      if (demo) {
+        screen.note("See the made-up traffic with:  ./postrider tail, dead list, keys list");
+      }
     }
     screen.note("Ctrl-C ends it.");
     screen.note("");

@@ -3,9 +3,7 @@ package dev.postrider.cli.settings;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -175,7 +173,7 @@ public final class Section implements AutoCloseable {
   public Map<String, String> properties(String key, char separator) {
     Map<String, String> found = new LinkedHashMap<>();
     try (Section section = section(key)) {
-      for (String name : section.freeNames(separator)) {
+      for (String name : section.all(separator)) {
         @Nullable String value = section.secret(name);
         if (value != null) {
           found.put(name, value);
@@ -185,24 +183,8 @@ public final class Section implements AutoCloseable {
     return found;
   }
 
-  private Set<String> freeNames(char separator) {
-    Set<String> names = new LinkedHashSet<>(file.entries().keySet());
-    settings.flagPaths().stream()
-        .filter(flag -> flag.startsWith(path + "."))
-        .forEach(flag -> names.add(flag.substring(path.length() + 1)));
-    String start = Settings.variable(path) + "_";
-    settings.variables().stream()
-        .filter(variable -> variable.startsWith(start))
-        .map(variable -> variable.substring(start.length()).toLowerCase(Locale.ROOT))
-        .map(name -> name.replace('_', separator))
-        .filter(name -> names.stream().noneMatch(known -> sameVariable(known, name)))
-        .toList()
-        .forEach(names::add);
-    return names;
-  }
-
-  private static boolean sameVariable(String a, String b) {
-    return Settings.variable(a).equals(Settings.variable(b));
+  private Set<String> all(char separator) {
+    return new Names(settings, path, file.entries().keySet()).all(separator);
   }
 
   /** The settings under a key of this section. */
@@ -216,26 +198,7 @@ public final class Section implements AutoCloseable {
    * variables that end in the given setting, which tells the name's end from the setting's start.
    */
   public Set<String> names(String telling) {
-    Set<String> names = new LinkedHashSet<>(file.entries().keySet());
-    for (String flag : settings.flagPaths()) {
-      if (flag.startsWith(path + ".") && flag.indexOf('.', path.length() + 1) > 0) {
-        names.add(flag.substring(path.length() + 1, flag.indexOf('.', path.length() + 1)));
-      }
-    }
-    String start = Settings.variable(path) + "_";
-    String end = "_" + Settings.variable(telling);
-    for (String variable : settings.variables()) {
-      boolean telltale =
-          variable.startsWith(start)
-              && variable.endsWith(end)
-              && variable.length() > start.length() + end.length();
-      if (telltale
-          && names.stream().noneMatch(n -> variable.equals(Settings.variable(path(n)) + end))) {
-        String name = variable.substring(start.length(), variable.length() - end.length());
-        names.add(name.toLowerCase(Locale.ROOT).replace('_', '-'));
-      }
-    }
-    return names;
+    return new Names(settings, path, file.entries().keySet()).endingIn(telling);
   }
 
   /** The sections of a list: those of the file, and as many more as flags and variables name. */

@@ -66,7 +66,7 @@ class DestinationTypesTest {
     read.removeIf(key -> key.matches("type|concurrency|timeout|max-.*in-flight|breaker\\..*"));
     Set<String> documented = new TreeSet<>();
     for (MatchResult row : page.find("^\\| (`[a-z][^|]*) \\|")) {
-      for (String key : row.group(1).split(", ")) {
+      for (String key : row.group(1).split(", ", -1)) {
         documented.add(key.replace("`", ""));
       }
     }
@@ -81,7 +81,7 @@ class DestinationTypesTest {
         Map.of(
                 "rabbitmq", "addresses: a, exchange: e",
                 "kafka", "bootstrap-servers: 'a:1'",
-                "webhook", "url: https://example.com, unsigned: true")
+                "webhook", "url: https://example.com, keys: " + WHSEC)
             .get(type);
     Settings settings =
         settings("postrider: {destinations: {d: {type: %s, %s}}}".formatted(type, least), Map.of());
@@ -245,5 +245,24 @@ class DestinationTypesTest {
         .anyMatch(text -> text.contains("hook.url, value=https://example.com/********"))
         .anyMatch(text -> text.contains("bus.properties.ssl.keystore.password"))
         .anyMatch(text -> text.contains("hook.headers.authorization"));
+  }
+
+  @Test
+  void aTopologyCanComeFromTheEnvironment() {
+    Config config =
+        ConfigReader.read(
+            Settings.of(
+                Map.of(),
+                Map.of(
+                    "POSTRIDER_DESTINATIONS_MQ_TYPE", "rabbitmq",
+                    "POSTRIDER_DESTINATIONS_MQ_2_TYPE", "log",
+                    "POSTRIDER_DESTINATIONS_MQ_URI", "amqp://mq",
+                    "POSTRIDER_DESTINATIONS_MQ_EXCHANGE", "e",
+                    "POSTRIDER_DESTINATIONS_MQ_TOPOLOGY_EXCHANGES_0_NAME", "e",
+                    "POSTRIDER_DESTINATIONS_MQ_TOPOLOGY_EXCHANGES_0_TYPE", "fanout"),
+                null));
+    assertThat(config.destinations())
+        .extracting(DestinationConfig::name)
+        .containsExactly("mq", "mq-2");
   }
 }
