@@ -23,6 +23,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
@@ -115,6 +118,7 @@ class DestinationsTest {
   void kafkaGetsTheRecord() throws Exception {
     configure("kafka");
     try (KafkaServer server = KafkaServer.start();
+        Admin admin = Admin.create(Map.of("bootstrap.servers", server.address()));
         KafkaConsumer<String, String> consumer =
             new KafkaConsumer<>(
                 Map.of("bootstrap.servers", server.address(), "auto.offset.reset", "earliest"),
@@ -125,10 +129,15 @@ class DestinationsTest {
                 .with("POSTRIDER_DESTINATIONS_KAFKA_BOOTSTRAP_SERVERS", server.address())
                 .with("POSTRIDER_DESTINATIONS_KAFKA_PROPERTIES_SECURITY_PROTOCOL", "PLAINTEXT")
                 .start("relay")) {
+      admin
+          .createTopics(List.of(new NewTopic("shop.orders", 1, (short) 1)))
+          .all()
+          .get(30, TimeUnit.SECONDS);
       send();
       List<ConsumerRecord<String, String>> records = new ArrayList<>();
       consumer.assign(List.of(new TopicPartition("shop.orders", 0)));
       await()
+          .atMost(Duration.ofMinutes(1)) // a new topic's leader may take its time
           .until(
               () -> {
                 consumer.poll(Duration.ofMillis(200)).forEach(records::add);
