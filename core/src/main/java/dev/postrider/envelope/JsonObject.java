@@ -6,14 +6,15 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.Locale;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Writes one JSON object; payload bytes go in as they are. Used by one thread. */
-final class JsonObject {
+public final class JsonObject {
   private final StringBuilder head = new StringBuilder(256).append('{');
 
   /** A string; nothing at all if it is null. */
-  JsonObject with(String name, @Nullable String value) {
+  public JsonObject with(String name, @Nullable String value) {
     if (value != null) {
       name(name);
       Json.quote(head, value);
@@ -21,7 +22,27 @@ final class JsonObject {
     return this;
   }
 
-  JsonObject withOrNull(String name, @Nullable String value) {
+  public JsonObject with(String name, long value) {
+    name(name);
+    head.append(value);
+    return this;
+  }
+
+  public JsonObject with(String name, boolean value) {
+    name(name);
+    head.append(value);
+    return this;
+  }
+
+  /** An object of strings. */
+  public JsonObject with(String name, Map<String, String> value) {
+    name(name);
+    head.append(Json.write(value));
+    return this;
+  }
+
+  /** A string or null. */
+  public JsonObject withOrNull(String name, @Nullable String value) {
     if (value == null) {
       name(name);
       head.append("null");
@@ -29,34 +50,40 @@ final class JsonObject {
     return with(name, value);
   }
 
+  /** Ends the object; in UTF-8. */
+  public byte[] end() {
+    return head.append('}').toString().getBytes(StandardCharsets.UTF_8);
+  }
+
+  byte[] endWithPayload(Message message, String name, String base64Name) {
+    return endWithPayload(message.contentType(), message.payload(), name, base64Name);
+  }
+
   /**
    * Ends the object with the payload: JSON is embedded, other text becomes a string, anything else
    * base64 under the other name.
    */
-  byte[] endWithPayload(Message message, String name, String base64Name) {
-    String type = message.contentType().toLowerCase(Locale.ROOT);
+  public byte[] endWithPayload(String contentType, byte[] payload, String name, String base64Name) {
+    String type = contentType.toLowerCase(Locale.ROOT);
     if (isJson(type)) {
       name(name);
       byte[] before = head.toString().getBytes(StandardCharsets.UTF_8);
-      ByteArrayOutputStream out =
-          new ByteArrayOutputStream(before.length + message.payload().length + 1);
+      ByteArrayOutputStream out = new ByteArrayOutputStream(before.length + payload.length + 1);
       out.writeBytes(before);
-      out.writeBytes(message.payload());
+      out.writeBytes(payload);
       out.write('}');
       return out.toByteArray();
     }
-    if (type.startsWith("text/")) {
-      with(name, message.text());
-    } else {
-      with(base64Name, Base64.getEncoder().encodeToString(message.payload()));
-    }
-    return head.append('}').toString().getBytes(StandardCharsets.UTF_8);
+    return type.startsWith("text/")
+        ? with(name, new String(payload, StandardCharsets.UTF_8)).end()
+        : with(base64Name, Base64.getEncoder().encodeToString(payload)).end();
   }
 
+  /** Only what enqueue has checked: anything else embedded could break the object. */
   private static boolean isJson(String type) {
     int end = type.indexOf(';');
     String bare = end < 0 ? type : type.substring(0, end).stripTrailing();
-    return bare.equals(Message.JSON) || bare.endsWith("+json");
+    return bare.equals(Message.JSON) || (bare.startsWith("application/") && bare.endsWith("+json"));
   }
 
   private void name(String name) {

@@ -15,6 +15,7 @@ import dev.postrider.relay.Routing.Load;
 import dev.postrider.settle.Leases;
 import dev.postrider.settle.Settlements;
 import dev.postrider.settle.Verdicts;
+import dev.postrider.store.HeldConnection;
 import dev.postrider.store.Partitions;
 import dev.postrider.wake.Doorbell;
 import dev.postrider.wake.Wakeup;
@@ -107,7 +108,7 @@ final class Carrier implements Runnable {
 
   /** Makes sessions with the relay's settings. */
   interface SessionFactory {
-    Session open(Session.Work onConnect);
+    Session open(HeldConnection.Work onConnect);
   }
 
   Wakeup wakeup() {

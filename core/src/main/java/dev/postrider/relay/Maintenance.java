@@ -4,6 +4,7 @@ import dev.postrider.dispatch.Dispatcher;
 import dev.postrider.dispatch.LeaseClock;
 import dev.postrider.observe.RelayListener;
 import dev.postrider.settle.Leases;
+import dev.postrider.store.HeldConnection;
 import dev.postrider.wake.Wakeup;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -25,10 +26,10 @@ final class Maintenance implements Runnable {
   /** A task with the time of its next run. */
   private static final class Chore {
     final Duration every;
-    final Session.Work work;
+    final HeldConnection.Work work;
     long dueNanos;
 
-    Chore(Duration every, Session.Work work) {
+    Chore(Duration every, HeldConnection.Work work) {
       this.every = every;
       this.work = work;
       this.dueNanos = System.nanoTime();

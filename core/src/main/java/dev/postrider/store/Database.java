@@ -75,6 +75,11 @@ public record Database(DataSource dataSource, Schema schema) {
       this.schema = schema;
     }
 
+    /** On a connection of your own, which is in auto-commit mode. */
+    public static Session on(Connection connection, Schema schema) {
+      return new Session(connection, schema);
+    }
+
     /** Every row. SQL is written for the schema {@code postrider}; arguments may be null. */
     public <T> List<T> list(String sql, Row<T> row, @Nullable Object... arguments)
         throws SQLException {

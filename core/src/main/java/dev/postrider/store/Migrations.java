@@ -37,7 +37,9 @@ public final class Migrations {
           "V008__replay.sql",
           "V009__archive.sql",
           "V010__backlog.sql",
-          "V011__operators.sql");
+          "V011__operators.sql",
+          "V012__tokens.sql",
+          "V013__stream.sql");
 
   private static final String CREATE_HISTORY =
       """

@@ -55,14 +55,18 @@ public final class Roles {
               ('ROLE_producer', array['enqueue', 'enqueue_batch']),
               ('ROLE_relay', v_reading || array['worker_id', 'claim', 'settle', 'settle_held',
                 'renew', 'renew_held', 'reap', 'forget_leases', 'worker_stopped', 'arm_doorbell',
-                'disarm_doorbell', 'workers_seen', 'ensure_partitions', 'backlog', 'dispatching']),
+                'disarm_doorbell', 'workers_seen', 'ensure_partitions', 'backlog', 'dispatching',
+                'stream_append', 'stream_purge']),
               ('ROLE_operator', v_reading || array['ensure_partitions', 'retire_default', 'backlog',
                 'dispatching', 'dead_scan', 'requeue_dead', 'discard_dead', 'replay_start',
                 'replay_step', 'replay_count', 'replay_set_state', 'archive_cutoff',
                 'archive_partitions', 'archive_plan', 'archive_count', 'archive_page',
                 'archive_record', 'archive_remove', 'archive_trim', 'archive_drop',
-                'archive_drop_attempts', 'purge', 'pause_on', 'pause_off', 'message_scan']),
-              ('ROLE_reader', v_reading || array['backlog', 'dispatching', 'message_scan'])) g(role, names)
+                'archive_drop_attempts', 'purge', 'pause_on', 'pause_off', 'message_scan',
+                'event_counts', 'token_create', 'token_revoke', 'token_find', 'token_list',
+                'stream_purge']),
+              ('ROLE_reader', v_reading || array['backlog', 'dispatching', 'message_scan',
+                'event_counts'])) g(role, names)
             join pg_proc f
               on f.pronamespace = 'postrider'::regnamespace and f.proname::text = any (g.names)
         loop
@@ -74,6 +78,7 @@ public final class Roles {
           postrider.delivered_content, postrider.message_state, postrider.attempt_history,
           postrider.partition to ROLE_relay;
         grant select on all tables in schema postrider to ROLE_operator, ROLE_reader;
+        revoke select on postrider.token from ROLE_operator, ROLE_reader;
       end $roles$;
       """;
 

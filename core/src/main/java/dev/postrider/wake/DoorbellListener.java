@@ -26,7 +26,7 @@ public final class DoorbellListener {
   private static final long RETRY_MAX_MS = 5_000;
 
   private final DataSource direct;
-  private final Schema schema;
+  private final String channel;
   private final Consumer<String> heard;
   private final Wakeup stopping = new Wakeup();
   private volatile boolean running;
@@ -39,8 +39,13 @@ public final class DoorbellListener {
    * @param heard called with each notification's payload, and with an empty one after a reconnect
    */
   public DoorbellListener(DataSource direct, Schema schema, Consumer<String> heard) {
+    this(direct, schema.channel(), heard);
+  }
+
+  /** Listens on another channel; its name needs no escaping. */
+  public DoorbellListener(DataSource direct, String channel, Consumer<String> heard) {
     this.direct = direct;
-    this.schema = schema;
+    this.channel = channel;
     this.heard = heard;
   }
 
@@ -109,7 +114,7 @@ public final class DoorbellListener {
   private void listen(Connection connection) throws SQLException {
     connection.setAutoCommit(true);
     try (Statement statement = connection.createStatement()) {
-      statement.execute("listen " + schema.channel());
+      statement.execute("listen \"" + channel + "\"");
       PGConnection pg = connection.unwrap(PGConnection.class);
       listening = true;
       // Whatever was rung before the LISTEN went unheard.

@@ -31,7 +31,10 @@ class ArchitectureTest {
           Map.entry("archive", List.of("message", "store")),
           Map.entry("deadletter", List.of("message", "store")),
           Map.entry("replay", List.of("message", "store")),
-          Map.entry("inbox", List.of("message", "store")));
+          Map.entry("access", List.of("message", "store")),
+          Map.entry("inbox", List.of("message", "store")),
+          Map.entry(
+              "stream", List.of("message", "store", "dispatch", "envelope", "observe", "wake")));
 
   @Test
   void stagesKnowOnlyTheVocabularyAndTheStore() {

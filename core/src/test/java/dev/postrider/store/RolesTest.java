@@ -125,6 +125,11 @@ class RolesTest {
           reader   | select postrider.pause_off('me', 'topic', 'a/b')
           operator | insert into postrider.pause (kind, name, paused_by) values ('topic', 'a/b', 'me')
           operator | drop table postrider.message_default
+          operator | select hash from postrider.token
+          reader   | select hash from postrider.token
+          reader   | select * from postrider.token_find(1)
+          relay    | select * from postrider.token_find(1)
+          producer | select * from postrider.token_find(1)
           reader   | insert into postrider.inbox (consumer, message_id) values ('c', gen_random_uuid())
           reader   | select setval('postrider.doorbell', 1)
           reader   | delete from postrider.dead_letter

@@ -1,0 +1,135 @@
+package dev.postrider.stream;
+
+import dev.postrider.dispatch.Destination;
+import dev.postrider.message.Message;
+import dev.postrider.message.Outcome;
+import dev.postrider.message.PostriderException;
+import dev.postrider.store.Database;
+import dev.postrider.store.DatabaseError;
+import dev.postrider.store.HeldConnection;
+import dev.postrider.store.Schema;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import javax.sql.DataSource;
+
+/**
+ * Appends messages to the log that stream clients follow, a batch in one transaction, and wakes
+ * whoever follows it on any server. It must be the database that the messages come from. A message
+ * whose append was not heard of is appended again, under the same id. Also forgets events older
+ * than the retention, some with each batch. Thread-safe.
+ */
+public final class StreamDestination implements Destination {
+  /** How long events can be read unless another time is given. */
+  public static final Duration RETENTION = Duration.ofDays(3);
+
+  private static final String APPEND =
+      "select id, event_position from postrider.stream_append(?::uuid[], ?::smallint[])";
+
+  private static final Duration STATEMENT_TIMEOUT = Duration.ofSeconds(10);
+  private static final long PURGE_EVERY_NANOS = Duration.ofMinutes(1).toNanos();
+
+  private final HeldConnection held;
+  private final Schema schema;
+  private final Duration retention;
+  private volatile boolean closed;
+  private long purgeDue = System.nanoTime();
+  private long purgedTo;
+
+  public StreamDestination(DataSource dataSource, Schema schema) {
+    this(dataSource, schema, RETENTION);
+  }
+
+  /**
+   * @param retention how long events can be read, at least an hour
+   */
+  public StreamDestination(DataSource dataSource, Schema schema, Duration retention) {
+    if (retention.compareTo(Duration.ofHours(1)) < 0) {
+      throw new PostriderException(
+          "stream destination: expected a retention of at least 1 h, got " + retention);
+    }
+    this.held = new HeldConnection(dataSource, STATEMENT_TIMEOUT, connection -> {});
+    this.schema = schema;
+    this.retention = retention;
+  }
+
+  @Override
+  public synchronized void deliver(List<Message> batch, Answers answers) {
+    Map<UUID, Outcome> outcomes = new HashMap<>();
+    Outcome otherwise =
+        Outcome.terminal("not_in_log", "this database has no such message; its id is unknown");
+    try {
+      if (closed) {
+        otherwise = Outcome.unavailable("closed", "the stream destination is closed");
+      } else {
+        append(batch, outcomes);
+      }
+    } catch (SQLException e) {
+      held.discard();
+      otherwise = outcome(e);
+    }
+    for (Message message : batch) {
+      answers.answer(message.id(), outcomes.getOrDefault(message.id(), otherwise));
+    }
+    purgeSome();
+  }
+
+  private void append(List<Message> batch, Map<UUID, Outcome> outcomes) throws SQLException {
+    String deliveries =
+        batch.stream()
+            .map(message -> Integer.toString(message.delivery()))
+            .collect(Collectors.joining(",", "{", "}"));
+    session()
+        .list(
+            APPEND,
+            row ->
+                outcomes.put(
+                    row.getObject("id", UUID.class),
+                    Outcome.delivered(row.getString("event_position"))),
+            batch.stream().map(Message::id).toList(),
+            deliveries);
+  }
+
+  private Database.Session session() throws SQLException {
+    return Database.Session.on(held.get(), schema);
+  }
+
+  /** Only a fault of the statement itself counts against the message. */
+  private static Outcome outcome(SQLException error) {
+    String text = String.valueOf(error.getMessage());
+    return DatabaseError.of(error) == DatabaseError.FATAL
+        ? Outcome.retryable("stream_append", text)
+        : Outcome.unavailable("stream_append", text);
+  }
+
+  /** After the answers, which are not to wait for it. */
+  private void purgeSome() {
+    if (closed || System.nanoTime() < purgeDue) {
+      return;
+    }
+    try {
+      StreamLog.Purged step = StreamLog.purge(session(), retention, purgedTo);
+      purgedTo = step.done() ? 0 : step.from();
+      purgeDue = System.nanoTime() + (step.done() ? PURGE_EVERY_NANOS : 0);
+    } catch (SQLException e) {
+      // The next batch will say so, if it lasts.
+      held.discard();
+    }
+  }
+
+  /** A batch is one transaction: in its order, all or none. */
+  @Override
+  public boolean keepsOrder() {
+    return true;
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    held.discard();
+  }
+}

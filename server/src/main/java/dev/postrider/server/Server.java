@@ -1,0 +1,187 @@
+package dev.postrider.server;
+
+import dev.postrider.access.Tokens;
+import dev.postrider.observe.BacklogSampler;
+import dev.postrider.relay.RelayStatus;
+import dev.postrider.server.access.Access;
+import dev.postrider.server.api.Endpoint;
+import dev.postrider.server.api.Feature;
+import dev.postrider.server.api.Routing;
+import dev.postrider.server.health.HealthFeature;
+import dev.postrider.server.health.Pulse;
+import dev.postrider.server.messages.MessagesFeature;
+import dev.postrider.server.openapi.OpenApiFeature;
+import dev.postrider.server.operate.OperateFeature;
+import dev.postrider.store.Schema;
+import io.javalin.Javalin;
+import io.javalin.config.JavalinConfig;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The HTTP server. It listens from {@link Builder#start} to {@link #close}, which may be called
+ * twice. Thread-safe.
+ */
+public final class Server implements AutoCloseable {
+  private static final Duration SAMPLE_EVERY = Duration.ofSeconds(2);
+  private static final Map<String, String> SECURITY_HEADERS =
+      Map.of(
+          "X-Content-Type-Options", "nosniff",
+          "X-Frame-Options", "DENY",
+          "Referrer-Policy", "no-referrer",
+          "Cache-Control", "no-store",
+          "Cross-Origin-Resource-Policy", "same-origin",
+          "Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
+
+  private final ServerConfig config;
+  private final List<Feature> features;
+  private final List<Endpoint> endpoints = new ArrayList<>();
+  private final BacklogSampler sampler;
+  private final Javalin javalin;
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  private Server(Builder builder) {
+    this.config = builder.config;
+    Pulse pulse = new Pulse(builder.relay, config.oldestPending(), System::nanoTime);
+    this.sampler =
+        new BacklogSampler(
+            builder.dataSource,
+            builder.schema,
+            SAMPLE_EVERY,
+            backlog -> {
+              pulse.beat(backlog);
+              builder.metrics.relay().backlog(backlog);
+            });
+    this.features = features(builder, pulse);
+    features.forEach(feature -> endpoints.addAll(feature.endpoints()));
+    Access access =
+        new Access(
+            new Tokens(builder.dataSource, builder.schema),
+            config.limits().perSecond(),
+            config.limits().burst(),
+            System::nanoTime);
+    Routing routing =
+        new Routing(
+            endpoints,
+            access::admit,
+            config.limits().requestBytes(),
+            config.limits().requestTime());
+    this.javalin = Javalin.create(javalinConfig -> configure(javalinConfig, routing));
+  }
+
+  private List<Feature> features(Builder builder, Pulse pulse) {
+    List<Feature> all = new ArrayList<>();
+    all.add(new HealthFeature(pulse, builder.metrics.registry()));
+    all.add(new MessagesFeature(builder.dataSource, builder.schema));
+    all.add(new OperateFeature(builder.dataSource, builder.schema, builder.relay));
+    all.addAll(builder.features);
+    all.add(new OpenApiFeature(() -> endpoints));
+    return List.copyOf(all);
+  }
+
+  private void configure(JavalinConfig javalinConfig, Routing routing) {
+    javalinConfig.startup.showJavalinBanner = false;
+    javalinConfig.startup.showOldJavalinVersionWarning = false;
+    javalinConfig.startup.startupWatcherEnabled = false;
+    javalinConfig.http.prefer405over404 = true;
+    Jetty.configure(javalinConfig.jetty, config);
+    javalinConfig.routes.before(
+        context -> {
+          SECURITY_HEADERS.forEach(context::header);
+          if (config.tls() != null) {
+            context.header("Strict-Transport-Security", "max-age=31536000");
+          }
+        });
+    routing.install(javalinConfig);
+  }
+
+  /** Serves this database; give the builder what is not as usual, then start. */
+  public static Builder builder(DataSource dataSource) {
+    return new Builder(dataSource);
+  }
+
+  /** The port it listens on. */
+  public int port() {
+    return javalin.port();
+  }
+
+  /** Where to find it. */
+  public String url() {
+    return (config.tls() == null ? "http://" : "https://") + config.host() + ":" + port();
+  }
+
+  /** All that it answers to. */
+  public List<Endpoint> endpoints() {
+    return List.copyOf(endpoints);
+  }
+
+  @Override
+  public void close() {
+    if (closed.compareAndSet(false, true)) {
+      features.forEach(Feature::close);
+      javalin.stop();
+      sampler.close();
+    }
+  }
+
+  /** Collects what a server needs; not thread-safe. */
+  public static final class Builder {
+    private final DataSource dataSource;
+    private Schema schema = Schema.DEFAULT;
+    private ServerConfig config = ServerConfig.DEFAULT;
+    private Metrics metrics = new Metrics();
+    private @Nullable Supplier<RelayStatus> relay;
+    private final List<Feature> features = new ArrayList<>();
+
+    private Builder(DataSource dataSource) {
+      this.dataSource = dataSource;
+    }
+
+    public Builder schema(Schema value) {
+      this.schema = value;
+      return this;
+    }
+
+    public Builder config(ServerConfig value) {
+      this.config = value;
+      return this;
+    }
+
+    /** Those that a relay of this process also counts into. */
+    public Builder metrics(Metrics value) {
+      this.metrics = value;
+      return this;
+    }
+
+    /** The relay of this process, if there is one: {@code relay::status}. */
+    public Builder relay(Supplier<RelayStatus> status) {
+      this.relay = status;
+      return this;
+    }
+
+    /** One more part, closed with the server. */
+    public Builder feature(Feature feature) {
+      features.add(feature);
+      return this;
+    }
+
+    /** Listens from now on. */
+    public Server start() {
+      Server server = new Server(this);
+      try {
+        server.sampler.start();
+        server.javalin.start();
+        return server;
+      } catch (RuntimeException e) {
+        server.close();
+        throw e;
+      }
+    }
+  }
+}

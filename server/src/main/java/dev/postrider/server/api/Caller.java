@@ -1,0 +1,26 @@
+package dev.postrider.server.api;
+
+import dev.postrider.access.Permission;
+import dev.postrider.access.Scope;
+import dev.postrider.access.Token;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who calls. Immutable.
+ *
+ * @param token null for somebody without one
+ */
+public record Caller(@Nullable Token token, String address) {
+  /** The name for the audit. */
+  public String name() {
+    return token == null ? "anonymous" : token.name();
+  }
+
+  public boolean may(Permission permission) {
+    return token != null && token.may(permission);
+  }
+
+  public Scope scope() {
+    return token == null ? Scope.ALL : token.scope();
+  }
+}

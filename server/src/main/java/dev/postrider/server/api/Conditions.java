@@ -1,0 +1,58 @@
+package dev.postrider.server.api;
+
+import dev.postrider.access.Scope;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** The conditions that searches, replays and acts on many have in common. */
+public final class Conditions {
+  /** By which messages are found. */
+  public static final List<Field> MESSAGES =
+      List.of(
+          Field.text("namespace", "Only of this namespace"),
+          Field.text("topic", "Only of this topic"),
+          Field.text("key", "Only of this ordering key; needs the namespace"),
+          Field.text("tenant", "Only of this tenant"),
+          Field.text("aggregate_type", "Only of this type of aggregate"),
+          Field.text("aggregate_id", "Only of this aggregate; needs the type"),
+          Field.text("event_type", "Only of this type of event"),
+          Field.of("from", Kind.TIME, "At this time or later"),
+          Field.of("to", Kind.TIME, "Before this time"));
+
+  /** By which dead letters are found; times are those of death. */
+  public static final List<Field> DEAD =
+      with(
+          MESSAGES,
+          Field.text("code", "Only with this code of the last attempt"),
+          Field.of("blocking", Kind.BOOLEAN, "Only those that their key waits for"),
+          Field.choice("resolution", "Those that were discarded instead", "discarded"));
+
+  private Conditions() {}
+
+  public static List<Field> with(List<Field> fields, Field... more) {
+    List<Field> all = new ArrayList<>(fields);
+    all.addAll(List.of(more));
+    return List.copyOf(all);
+  }
+
+  /** What was asked for, within what the caller may see. */
+  public static Map<String, String> within(Scope scope, Values values, List<Field> fields) {
+    Map<String, String> conditions = values.conditions(fields);
+    limit(conditions, "tenant", scope.tenant());
+    limit(conditions, "namespace", scope.namespace());
+    return conditions;
+  }
+
+  private static void limit(Map<String, String> conditions, String name, @Nullable String only) {
+    if (only == null) {
+      return;
+    }
+    @Nullable String asked = conditions.putIfAbsent(name, only);
+    if (asked != null && !Objects.equals(asked, only)) {
+      throw Problem.forbidden("the token is limited to another " + name).toException();
+    }
+  }
+}

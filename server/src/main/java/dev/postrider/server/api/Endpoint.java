@@ -1,0 +1,142 @@
+package dev.postrider.server.api;
+
+import dev.postrider.access.Permission;
+import io.javalin.http.HandlerType;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/**
+ * An endpoint with all there is to know about it. Immutable.
+ *
+ * @param group the part of the API it belongs to
+ * @param path with parameters in braces
+ * @param status of a good answer
+ * @param produces the media type of a good answer
+ */
+public record Endpoint(
+    HandlerType method,
+    String path,
+    Guard guard,
+    String group,
+    String summary,
+    Takes takes,
+    int status,
+    String produces,
+    Handler handler) {
+  private static final Pattern IN_BRACES = Pattern.compile("\\{(\\w+)}");
+
+  /** What it takes, by place. A body, if any is declared, is a JSON object. */
+  public record Takes(List<Field> path, List<Field> query, List<Field> headers, List<Field> body) {
+    public Takes {
+      path = List.copyOf(path);
+      query = List.copyOf(query);
+      headers = List.copyOf(headers);
+      body = List.copyOf(body);
+    }
+  }
+
+  /** Method and path, as people write them. */
+  public String name() {
+    return method.name() + " " + path;
+  }
+
+  public static Builder get(String path, Permission permission) {
+    return new Builder(HandlerType.GET, path, new Guard(permission, false));
+  }
+
+  public static Builder post(String path, Permission permission) {
+    return new Builder(HandlerType.POST, path, new Guard(permission, false));
+  }
+
+  public static Builder delete(String path, Permission permission) {
+    return new Builder(HandlerType.DELETE, path, new Guard(permission, false));
+  }
+
+  /** For everybody, with or without a token. */
+  public static Builder getPublic(String path) {
+    return new Builder(HandlerType.GET, path, Guard.PUBLIC);
+  }
+
+  /** Collects the declaration; not thread-safe. */
+  public static final class Builder {
+    private final HandlerType method;
+    private final String path;
+    private Guard guard;
+    private String group = "";
+    private String summary = "";
+    private int status = 200;
+    private String produces = "application/json";
+    private final List<Field> inPath = new ArrayList<>();
+    private final List<Field> query = new ArrayList<>();
+    private final List<Field> headers = new ArrayList<>();
+    private final List<Field> body = new ArrayList<>();
+
+    private Builder(HandlerType method, String path, Guard guard) {
+      this.method = method;
+      this.path = path;
+      this.guard = guard;
+    }
+
+    public Builder about(String part, String text) {
+      this.group = part;
+      this.summary = text;
+      return this;
+    }
+
+    /** Its handler keeps to the caller's scope, so tokens limited to a tenant may call it. */
+    public Builder scoped() {
+      this.guard = new Guard(guard.permission(), true);
+      return this;
+    }
+
+    public Builder path(Field field) {
+      inPath.add(field.mandatory());
+      return this;
+    }
+
+    public Builder query(Field... fields) {
+      return query(List.of(fields));
+    }
+
+    public Builder query(List<Field> fields) {
+      query.addAll(fields);
+      return this;
+    }
+
+    public Builder header(Field field) {
+      headers.add(field);
+      return this;
+    }
+
+    public Builder body(Field... fields) {
+      return body(List.of(fields));
+    }
+
+    public Builder body(List<Field> fields) {
+      body.addAll(fields);
+      return this;
+    }
+
+    public Builder status(int value) {
+      this.status = value;
+      return this;
+    }
+
+    public Builder produces(String mediaType) {
+      this.produces = mediaType;
+      return this;
+    }
+
+    public Endpoint handledBy(Handler handler) {
+      List<String> declared = inPath.stream().map(Field::name).toList();
+      List<String> named = IN_BRACES.matcher(path).results().map(match -> match.group(1)).toList();
+      if (!declared.equals(named) || summary.isEmpty()) {
+        throw new IllegalArgumentException(
+            path + " needs a summary, and declares " + declared + " of its parameters " + named);
+      }
+      Takes takes = new Takes(inPath, query, headers, body);
+      return new Endpoint(method, path, guard, group, summary, takes, status, produces, handler);
+    }
+  }
+}

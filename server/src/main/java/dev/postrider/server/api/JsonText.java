@@ -1,0 +1,94 @@
+package dev.postrider.server.api;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonRawValue;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import dev.postrider.deadletter.BlockedKey;
+import dev.postrider.deadletter.DeadLetter;
+import dev.postrider.message.Route;
+import dev.postrider.observe.Backlog;
+import dev.postrider.replay.ReplayJob;
+import dev.postrider.store.MessageStatus;
+import java.time.Duration;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.PropertyNamingStrategies;
+import tools.jackson.databind.cfg.EnumFeature;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.StringNode;
+
+/**
+ * JSON in and out: names in snake case, enumerations in lower case, times in ISO 8601, nothing for
+ * what is null. Numbers keep all their digits. Thread-safe.
+ */
+public final class JsonText {
+  private static final JsonMapper MAPPER =
+      JsonMapper.builder()
+          .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+          .changeDefaultPropertyInclusion(
+              inclusion -> inclusion.withValueInclusion(JsonInclude.Include.NON_NULL))
+          .enable(EnumFeature.WRITE_ENUMS_TO_LOWERCASE)
+          .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+          .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+          .disable(StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION)
+          .addMixIn(MessageStatus.class, Routed.class)
+          .addMixIn(DeadLetter.class, Routed.class)
+          .addMixIn(Backlog.Topic.class, WaitingTopic.class)
+          .addMixIn(BlockedKey.class, Blocked.class)
+          .addMixIn(ReplayJob.class, Job.class)
+          .build();
+
+  private JsonText() {}
+
+  /** A message's namespace and topic stand beside its other fields. */
+  interface Routed {
+    @JsonUnwrapped
+    Route route();
+  }
+
+  interface WaitingTopic extends Routed {
+    @JsonProperty("oldest_age_seconds")
+    Duration oldestAge();
+  }
+
+  interface Blocked {
+    @JsonProperty("blocked_seconds")
+    Duration blockedFor();
+  }
+
+  interface Job {
+    @JsonRawValue
+    String filter();
+  }
+
+  public static byte[] bytes(Object value) {
+    return MAPPER.writeValueAsBytes(value);
+  }
+
+  public static String text(Object value) {
+    return MAPPER.writeValueAsString(value);
+  }
+
+  /** Any JSON; whatever is wrong with it is one kind of exception. */
+  public static JsonNode read(byte[] json) {
+    return MAPPER.readTree(json);
+  }
+
+  public static JsonNode tree(Object value) {
+    return MAPPER.valueToTree(value);
+  }
+
+  /** A number or boolean if the text is one, else the text. */
+  static JsonNode scalar(String text) {
+    try {
+      JsonNode node = MAPPER.readTree(text);
+      return node.isNumber() || node.isBoolean() ? node : StringNode.valueOf(text);
+    } catch (JacksonException e) {
+      return StringNode.valueOf(text);
+    }
+  }
+}

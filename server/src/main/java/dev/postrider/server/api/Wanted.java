@@ -1,0 +1,44 @@
+package dev.postrider.server.api;
+
+import tools.jackson.databind.JsonNode;
+
+/** Says what was expected, and what came instead. */
+final class Wanted {
+  private static final int SHOWN_MAX = 60;
+
+  private Wanted() {}
+
+  static String of(Field field) {
+    if (!field.choices().isEmpty()) {
+      return "must be one of " + String.join(", ", field.choices());
+    }
+    return switch (field.kind()) {
+      case TEXT -> "must be text of " + field.min() + " to " + field.max() + " characters";
+      case INTEGER ->
+          field.min() == Long.MIN_VALUE
+              ? "must be a whole number"
+              : "must be a whole number from " + field.min() + " to " + field.max();
+      case NUMBER -> "must be a number above 0";
+      case BOOLEAN -> "must be true or false";
+      case TIME -> "must be a time with its offset, such as 2026-01-31T08:00:00Z";
+      case DURATION -> "must be a duration in ISO 8601, such as PT5M";
+      case ID -> "must be a UUID";
+      case JSON -> "must be JSON";
+      case TEXTS -> "must be an object of text values";
+      case IDS -> "must be an array of " + field.min() + " to " + field.max() + " UUIDs";
+      case WORDS -> "must be an array of text";
+      case OBJECT -> "must be an object";
+      case LIST -> "must be an array of " + field.min() + " to " + field.max() + " objects";
+    };
+  }
+
+  static String shown(JsonNode value) {
+    if (value.isObject()) {
+      return "an object";
+    } else if (value.isArray()) {
+      return "an array of " + value.size();
+    }
+    String text = value.toString();
+    return text.length() <= SHOWN_MAX ? text : text.substring(0, SHOWN_MAX) + "…";
+  }
+}

@@ -1,0 +1,104 @@
+package dev.postrider.server.health;
+
+import dev.postrider.observe.Backlog;
+import dev.postrider.relay.RelayStatus;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How the parts are, from the last sample of the database and the relay's own word. Thread-safe.
+ */
+public final class Pulse {
+  /** Samples are taken every two seconds and give up after two more. */
+  private static final Duration SAMPLE_AGE_MAX = Duration.ofSeconds(10);
+
+  /** Polls are a second apart; a loop that did not come round for this long hangs. */
+  private static final Duration LOOP_AGE_MAX = Duration.ofSeconds(60);
+
+  private final @Nullable Supplier<RelayStatus> relay;
+  private final Duration oldestMax;
+  private final LongSupplier nanoClock;
+  private volatile @Nullable Beat last;
+
+  private record Beat(Backlog backlog, long atNanos) {}
+
+  public Pulse(@Nullable Supplier<RelayStatus> relay, Duration oldestMax, LongSupplier nanoClock) {
+    this.relay = relay;
+    this.oldestMax = oldestMax;
+    this.nanoClock = nanoClock;
+  }
+
+  /** The database answered, with this. */
+  public void beat(Backlog backlog) {
+    last = new Beat(backlog, nanoClock.getAsLong());
+  }
+
+  /** Each part, by name. */
+  Map<String, Part> parts() {
+    Map<String, Part> parts = new LinkedHashMap<>();
+    Beat beat = last;
+    parts.put("database", database(beat));
+    if (relay != null) {
+      RelayStatus status = relay.get();
+      parts.put("relay", relay(status));
+      parts.put("listener", listener(status));
+      parts.put("destinations", destinations(status));
+    }
+    if (beat != null) {
+      parts.put("backlog", backlog(beat.backlog));
+    }
+    return parts;
+  }
+
+  /** Whether a restart would help: only a relay that hangs is not alive. */
+  Map<String, Part> vitals() {
+    return relay == null ? Map.of() : Map.of("relay", relay(relay.get()));
+  }
+
+  private Part database(@Nullable Beat beat) {
+    if (beat == null) {
+      return new Part(Health.DOWN, Map.of("error", "no answer yet"));
+    }
+    Duration age = Duration.ofNanos(nanoClock.getAsLong() - beat.atNanos);
+    return new Part(
+        age.compareTo(SAMPLE_AGE_MAX) > 0 ? Health.DOWN : Health.UP,
+        Map.of("answered_seconds_ago", age.toSeconds()));
+  }
+
+  private static Part relay(RelayStatus status) {
+    boolean well = status.running() && status.sinceLoop().compareTo(LOOP_AGE_MAX) <= 0;
+    return new Part(
+        well ? Health.UP : Health.DOWN,
+        Map.of(
+            "name", status.name(),
+            "running", status.running(),
+            "loop_seconds_ago", status.sinceLoop().toMillis() / 1000.0));
+  }
+
+  /** Without it the relay polls: slower, but it goes on. */
+  private static Part listener(RelayStatus status) {
+    return new Part(
+        status.listening() ? Health.UP : Health.DEGRADED, Map.of("listening", status.listening()));
+  }
+
+  /** Somebody else's outage is no reason to take this process out of service. */
+  private static Part destinations(RelayStatus status) {
+    boolean open =
+        status.destinations().values().stream().anyMatch(d -> !d.breaker().equals("closed"));
+    return new Part(open ? Health.DEGRADED : Health.UP, Map.copyOf(status.destinations()));
+  }
+
+  private Part backlog(Backlog backlog) {
+    Duration age = backlog.oldestAge();
+    return new Part(
+        age.compareTo(oldestMax) > 0 ? Health.DEGRADED : Health.UP,
+        Map.of(
+            "oldest_pending_seconds", age.toMillis() / 1000.0,
+            "pending", backlog.pending(),
+            "dead", backlog.dead()));
+  }
+}

@@ -1,0 +1,26 @@
+package dev.postrider.server.operate;
+
+import dev.postrider.relay.RelayStatus;
+import dev.postrider.server.api.Endpoint;
+import dev.postrider.server.api.Feature;
+import dev.postrider.store.Schema;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** Everything that operators look at and do. Thread-safe if the data source is. */
+public final class OperateFeature implements Feature {
+  private final List<Endpoint> endpoints = new ArrayList<>();
+
+  public OperateFeature(
+      DataSource dataSource, Schema schema, @Nullable Supplier<RelayStatus> relay) {
+    endpoints.addAll(new TokenEndpoints(dataSource, schema).list());
+  }
+
+  @Override
+  public List<Endpoint> endpoints() {
+    return List.copyOf(endpoints);
+  }
+}

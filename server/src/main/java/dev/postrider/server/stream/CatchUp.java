@@ -1,0 +1,91 @@
+package dev.postrider.server.stream;
+
+import dev.postrider.observe.LogLine;
+import dev.postrider.stream.StreamGoneException;
+import dev.postrider.stream.StreamLog;
+import java.sql.SQLException;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads pages for clients that are behind the window, first come, first served, and no more at a
+ * time than may be in memory together. Thread-safe.
+ */
+final class CatchUp implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(CatchUp.class);
+  private static final int PAGE = 200;
+  private static final int THREADS = 4;
+  private static final long RETRY_MS = 500;
+
+  private final StreamLog streamLog;
+  private final ScheduledThreadPoolExecutor readers;
+  private final Queue<Client> waiting = new ArrayDeque<>();
+  private int free;
+
+  CatchUp(StreamLog streamLog, int pages) {
+    this.streamLog = streamLog;
+    this.free = pages;
+    this.readers = new ScheduledThreadPoolExecutor(THREADS, Threads.named("postrider-stream-read"));
+    readers.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+  }
+
+  /** The client's next page; it comes when there is room. */
+  void ask(Client client) {
+    synchronized (this) {
+      waiting.add(client);
+    }
+    startMore();
+  }
+
+  /** A page is no longer in memory. */
+  void dropped() {
+    synchronized (this) {
+      free++;
+    }
+    startMore();
+  }
+
+  private synchronized void startMore() {
+    try {
+      while (free > 0 && !waiting.isEmpty()) {
+        Client client = waiting.remove();
+        readers.execute(() -> read(client));
+        free--;
+      }
+    } catch (RejectedExecutionException e) {
+      waiting.clear();
+    }
+  }
+
+  private void read(Client client) {
+    try {
+      client.take(streamLog.after(client.position(), client.wanted().filter(), PAGE));
+    } catch (StreamGoneException e) {
+      client.end("gone", e.oldest());
+      client.pump();
+      dropped();
+    } catch (SQLException | RuntimeException e) {
+      log.warn("{}", LogLine.of("stream_read_failed").put("error", e.getMessage()));
+      dropped();
+      later(client);
+    }
+  }
+
+  private void later(Client client) {
+    try {
+      readers.schedule(() -> ask(client), RETRY_MS, TimeUnit.MILLISECONDS);
+    } catch (RejectedExecutionException e) {
+      log.debug("closed while a client was behind");
+    }
+  }
+
+  @Override
+  public void close() {
+    readers.shutdownNow();
+  }
+}

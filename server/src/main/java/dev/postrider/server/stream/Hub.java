@@ -1,0 +1,140 @@
+package dev.postrider.server.stream;
+
+import dev.postrider.stream.StreamEvent;
+import dev.postrider.stream.StreamGoneException;
+import dev.postrider.stream.StreamLog;
+import dev.postrider.stream.StreamPage;
+import dev.postrider.stream.StreamTail;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Hands what the tail reads to all clients, on the tail's thread: what comes next is read when every
+ * client has been offered the last, so bursts make nobody fall behind who takes what it is given.
+ * Thread-safe.
+ */
+final class Hub implements StreamTail.Reader, AutoCloseable {
+  private static final long TICKS_PER_LIMIT = 4;
+  private static final long TICK_MAX_MS = 1_000;
+
+  private final StreamConfig config;
+  private final Window window;
+  private final CatchUp catchUp;
+  private final Revocations revocations;
+  private final Set<Client> clients = ConcurrentHashMap.newKeySet();
+  private final AtomicInteger places = new AtomicInteger();
+  private final ScheduledThreadPoolExecutor clock =
+      new ScheduledThreadPoolExecutor(1, Threads.named("postrider-stream-clock"));
+  private volatile boolean closed;
+
+  Hub(StreamConfig config, StreamLog log, Revocations revocations) {
+    this.config = config;
+    this.window = new Window(config.bufferEvents(), config.bufferBytes());
+    this.catchUp = new CatchUp(log, config.catchUps());
+    this.revocations = revocations;
+  }
+
+  void start() {
+    long limit = Math.min(config.heartbeat().toMillis(), config.stall().toMillis());
+    long every = Math.max(1, Math.min(TICK_MAX_MS, limit / TICKS_PER_LIMIT));
+    clock.scheduleWithFixedDelay(this::tick, every, every, TimeUnit.MILLISECONDS);
+    revocations.start(clients);
+  }
+
+  Window window() {
+    return window;
+  }
+
+  CatchUp catchUp() {
+    return catchUp;
+  }
+
+  int clients() {
+    return places.get();
+  }
+
+  /** Takes a place for a client, if there is one; {@link #giveBack} if it does not come. */
+  boolean reserve() {
+    boolean room = places.incrementAndGet() <= config.clients();
+    if (!room) {
+      giveBack();
+    }
+    return room && !closed;
+  }
+
+  void giveBack() {
+    places.decrementAndGet();
+  }
+
+  /** On the place that was reserved for it. */
+  Client join(Subscription wanted, Wire wire) {
+    Client client = new Client(wanted, wire, this);
+    clients.add(client);
+    if (closed) {
+      client.end("shutdown", null);
+    }
+    return client;
+  }
+
+  void left(Client client) {
+    if (clients.remove(client)) {
+      giveBack();
+    }
+  }
+
+  @Override
+  public void startsAt(long position) {
+    window.startAt(position);
+  }
+
+  @Override
+  public void read(StreamPage page) {
+    if (clients.isEmpty()) {
+      // Whoever comes meanwhile is behind, and reads by itself.
+      window.startAt(page.position());
+      return;
+    }
+    int events = 0;
+    long bytes = 0;
+    for (StreamEvent event : page.events()) {
+      Entry entry = new Entry(event);
+      window.add(entry);
+      bytes += entry.size();
+      // A page may be more than the window holds.
+      if (2 * ++events >= config.bufferEvents() || 2 * bytes >= config.bufferBytes()) {
+        clients.forEach(Client::pump);
+        events = 0;
+        bytes = 0;
+      }
+    }
+    clients.forEach(Client::pump);
+  }
+
+  @Override
+  public void broken(StreamGoneException reason) {
+    endAll("reset");
+  }
+
+  private void tick() {
+    clients.forEach(client -> client.tick(config.heartbeat(), config.stall()));
+  }
+
+  private void endAll(String reason) {
+    for (Client client : clients) {
+      client.end(reason, null);
+      client.pump();
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    endAll("shutdown");
+    clock.shutdownNow();
+    revocations.close();
+    catchUp.close();
+  }
+}

@@ -1,0 +1,106 @@
+package dev.postrider.server.stream;
+
+import dev.postrider.observe.LogLine;
+import io.javalin.http.Context;
+import jakarta.servlet.ServletOutputStream;
+import jakarta.servlet.WriteListener;
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The connection to a client, written to without ever blocking: by whoever finds it ready, one at a
+ * time, and by the web server's threads when it becomes ready again.
+ */
+final class Wire {
+  private static final Logger log = LoggerFactory.getLogger(Wire.class);
+
+  /** Hears of the connection. */
+  interface Owner {
+    /** It takes more; also called once at the beginning. */
+    void ready();
+
+    /** Nothing can be written any more. */
+    void lost();
+  }
+
+  private final Context context;
+  private final ServletOutputStream out;
+  private final CompletableFuture<@Nullable Void> done = new CompletableFuture<>();
+
+  private Wire(Context context) throws IOException {
+    this.context = context;
+    this.out = context.res().getOutputStream();
+  }
+
+  /**
+   * Opens it when the handler of the request has returned.
+   *
+   * @param failed called instead, if that does not work
+   */
+  static void open(Context context, Function<Wire, Owner> owner, Runnable failed) {
+    context.future(
+        () -> {
+          try {
+            Wire wire = new Wire(context);
+            wire.listen(owner.apply(wire));
+            return wire.done;
+          } catch (IOException e) {
+            failed.run();
+            return CompletableFuture.failedFuture(e);
+          }
+        });
+  }
+
+  private void listen(Owner owner) {
+    // A stream has no end of its own; heartbeats find out whether somebody is there.
+    context.req().getAsyncContext().setTimeout(0);
+    out.setWriteListener(
+        new WriteListener() {
+          @Override
+          public void onWritePossible() {
+            owner.ready();
+          }
+
+          @Override
+          public void onError(Throwable error) {
+            log.debug("{}", LogLine.of("stream_client_lost").put("error", error.getMessage()));
+            owner.lost();
+          }
+        });
+  }
+
+  /** If not, its owner hears when it is. */
+  boolean ready() {
+    return out.isReady();
+  }
+
+  /** Only when ready. */
+  void write(byte[] bytes) throws IOException {
+    out.write(bytes);
+  }
+
+  /** Only when ready. */
+  void flush() throws IOException {
+    out.flush();
+  }
+
+  /** Ends the response in order. */
+  void finish() {
+    done.complete(null);
+  }
+
+  /** Ends it though the client has not taken what was written. */
+  void cut() {
+    ServletContextRequest.getServletContextRequest(context.req())
+        .getConnectionMetaData()
+        .getConnection()
+        .getEndPoint()
+        .close();
+    done.complete(null);
+  }
+}

@@ -1,0 +1,174 @@
+package dev.postrider.server;
+
+import dev.postrider.access.CreatedToken;
+import dev.postrider.access.NewToken;
+import dev.postrider.access.Role;
+import dev.postrider.access.Tokens;
+import dev.postrider.server.api.JsonText;
+import dev.postrider.store.Schema;
+import dev.postrider.testkit.TestPostgres;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/** A server on a real database and a real socket, with a token for each role. */
+public final class Desk implements AutoCloseable {
+  private static final AtomicInteger NUMBER = new AtomicInteger();
+
+  /** Nobody is that fast; tests of the rate limit have their own. */
+  static final ServerConfig CONFIG =
+      ServerConfig.DEFAULT
+          .withPort(0)
+          .withLimits(ServerConfig.Limits.DEFAULT.withRate(100_000, 100_000));
+
+  public final TestPostgres postgres;
+  public final Server server;
+  public final Tokens tokens;
+  public final String viewer;
+  public final String operator;
+  public final String admin;
+  private final HttpClient http =
+      HttpClient.newBuilder()
+          .version(HttpClient.Version.HTTP_1_1)
+          .connectTimeout(Duration.ofSeconds(10))
+          .build();
+
+  /** An answer: status, headers and JSON, if it was JSON. */
+  public record Answer(HttpResponse<String> response) {
+    public int status() {
+      return response.statusCode();
+    }
+
+    public String text() {
+      return response.body();
+    }
+
+    public JsonNode json() {
+      return JsonText.read(response.body().getBytes(java.nio.charset.StandardCharsets.UTF_8));
+    }
+
+    public String header(String name) {
+      return response.headers().firstValue(name).orElse("");
+    }
+  }
+
+  private Desk(TestPostgres postgres, UnaryOperator<Server.Builder> with) {
+    this.postgres = postgres;
+    this.tokens = new Tokens(postgres.dataSource(), Schema.DEFAULT);
+    this.viewer = token(NewToken.of(name("viewer"), Role.VIEWER)).secret();
+    this.operator = token(NewToken.of(name("operator"), Role.OPERATOR)).secret();
+    this.admin = token(NewToken.of(name("admin"), Role.ADMIN)).secret();
+    this.server = with.apply(Server.builder(postgres.dataSource()).config(CONFIG)).start();
+  }
+
+  public static Desk open() {
+    return open(builder -> builder);
+  }
+
+  public static Desk open(UnaryOperator<Server.Builder> with) {
+    return new Desk(TestPostgres.start(), with);
+  }
+
+  /** Another server on the same database; close it before the first. */
+  public Desk beside(UnaryOperator<Server.Builder> with) {
+    return new Desk(postgres, with);
+  }
+
+  public static String name(String prefix) {
+    return prefix + "-" + NUMBER.incrementAndGet();
+  }
+
+  public CreatedToken token(NewToken token) {
+    try {
+      return tokens.create("tests", token);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  public Answer get(@Nullable String token, String path) {
+    return send(request(token, path).GET());
+  }
+
+  public Answer post(@Nullable String token, String path, String body) {
+    return send(
+        request(token, path)
+            .header("Content-Type", "application/json")
+            .POST(BodyPublishers.ofString(body)));
+  }
+
+  public Answer call(@Nullable String token, String method, String path, String body) {
+    HttpRequest.Builder request = request(token, path);
+    if (!body.isEmpty()) {
+      request.header("Content-Type", "application/json");
+    }
+    return send(
+        request.method(
+            method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body)));
+  }
+
+  public HttpRequest.Builder request(@Nullable String token, String path) {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(URI.create(server.url() + path)).timeout(Duration.ofSeconds(30));
+    return token == null ? request : request.header("Authorization", "Bearer " + token);
+  }
+
+  public Answer send(HttpRequest.Builder request) {
+    try {
+      return new Answer(http.send(request.build(), BodyHandlers.ofString()));
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Enqueues past the server; the arguments are those of the SQL function. */
+  public UUID enqueue(String arguments) {
+    return UUID.fromString(
+        postgres
+            .column("select id from postrider.enqueue(" + arguments + ", payload => '{\"n\": 1}')")
+            .get(0));
+  }
+
+  /** Claims and settles all that is due: 1 delivered, 3 dead, 4 dead and blocking its key. */
+  public void carry(int outcome, String code) {
+    while (!postgres.column(CARRY.formatted(outcome, code)).isEmpty()) {
+      if (outcome == 4) {
+        return;
+      }
+    }
+  }
+
+  private static final String CARRY =
+      """
+      with claimed as materialized (
+        select * from postrider.claim(postrider.worker_id('courier'), 1000, 1000000000, 60000,
+          array(select id from postrider.route))),
+      settled as materialized (
+        select array_agg(id) as ids,
+               postrider.settle(postrider.worker_id('courier'), array_agg(route), array_agg(lane),
+                 array_agg(id), array_agg(token), array_agg(%d::smallint), null, null,
+                 array_agg('%s'::text), array_agg('it broke'::text))
+          from claimed having count(*) > 0)
+      select unnest(ids) from settled
+      """;
+
+  @Override
+  public void close() {
+    server.close();
+    postgres.close();
+  }
+}
