@@ -34,7 +34,7 @@ class UsageTest {
         .contains("up", "migrate", "enqueue", "relay", "status", "messages")
         .contains(
             "tail", "dead", "keys", "pause", "resume", "replay", "archive", "doctor", "bench",
-            "config");
+            "server", "token", "config");
     for (String command : List.of("dead", "replay")) {
       assertThat(run(command, "--help").ok())
           .contains("Usage: postrider " + command, "Example:", "./postrider " + command);
@@ -49,7 +49,8 @@ class UsageTest {
 
   @Test
   void completionIsAScriptForTheShell() {
-    assertThat(run("generate-completion").ok()).contains("complete -F", "postrider");
+    assertThat(run("generate-completion").ok())
+        .contains("complete -F", "postrider", "requeue", "token", "--payload-bytes");
   }
 
   @Test

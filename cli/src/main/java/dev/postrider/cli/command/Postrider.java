@@ -33,6 +33,8 @@ import picocli.CommandLine.Spec;
       MigrateCommand.class,
       EnqueueCommand.class,
       RelayCommand.class,
+      ServerCommand.class,
+      TokenCommand.class,
       StatusCommand.class,
       MessagesCommand.class,
       TailCommand.class,

@@ -11,11 +11,17 @@ public record Config(
     Schema schema,
     RelayConfig relay,
     ArchiveSettings archive,
+    ServerSettings server,
     List<DestinationConfig> destinations,
     List<RouteConfig> routes) {
   public Config {
     destinations = List.copyOf(destinations);
     routes = List.copyOf(routes);
+  }
+
+  /** The same with another server. */
+  public Config withServer(ServerSettings value) {
+    return new Config(database, schema, relay, archive, value, destinations, routes);
   }
 
   /** The same with these destinations and routes too. */
@@ -24,6 +30,6 @@ public record Config(
     allDestinations.addAll(moreDestinations);
     List<RouteConfig> allRoutes = new ArrayList<>(routes);
     allRoutes.addAll(moreRoutes);
-    return new Config(database, schema, relay, archive, allDestinations, allRoutes);
+    return new Config(database, schema, relay, archive, server, allDestinations, allRoutes);
   }
 }

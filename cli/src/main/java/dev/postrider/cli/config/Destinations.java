@@ -3,13 +3,16 @@ package dev.postrider.cli.config;
 import dev.postrider.cli.destination.DestinationType;
 import dev.postrider.cli.destination.DestinationTypes;
 import dev.postrider.cli.settings.Section;
+import dev.postrider.dispatch.Destination;
 import dev.postrider.dispatch.DestinationOptions;
 import dev.postrider.dispatch.DestinationOptions.BreakerOptions;
+import dev.postrider.store.Schema;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
+import javax.sql.DataSource;
 
 /** Reads {@code destinations}. */
 final class Destinations {
@@ -50,7 +53,7 @@ final class Destinations {
   }
 
   /** Never called: the configuration was refused. */
-  private static dev.postrider.dispatch.Destination unknown() {
+  private static Destination unknown(DataSource dataSource, Schema schema) {
     throw new IllegalStateException("a destination of an unknown type");
   }
 

@@ -3,6 +3,8 @@ package dev.postrider.cli.destination;
 import dev.postrider.cli.settings.Section;
 import dev.postrider.dispatch.Destination;
 import dev.postrider.dispatch.DestinationOptions;
+import dev.postrider.store.Schema;
+import javax.sql.DataSource;
 
 /** One kind of destination. Thread-safe. */
 public interface DestinationType {
@@ -21,6 +23,11 @@ public interface DestinationType {
   /** Opens the destination that was configured. */
   @FunctionalInterface
   interface Opener {
-    Destination open();
+    /**
+     * Called when a relay starts.
+     *
+     * @param dataSource the database that the messages come from
+     */
+    Destination open(DataSource dataSource, Schema schema);
   }
 }

@@ -6,7 +6,8 @@ import java.util.Optional;
 /** The kinds there are. */
 public final class DestinationTypes {
   private static final List<DestinationType> ALL =
-      List.of(new LogType(), new RabbitType(), new KafkaType(), new WebhookType());
+      List.of(
+          new LogType(), new RabbitType(), new KafkaType(), new WebhookType(), new StreamType());
 
   private DestinationTypes() {}
 

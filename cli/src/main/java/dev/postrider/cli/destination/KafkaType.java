@@ -50,7 +50,7 @@ final class KafkaType implements DestinationType {
             .bufferMemory(section.size("buffer-memory", 64 << 20, 1 << 20, 1 << 30))
             .properties(section.properties("properties", '.'));
     @Nullable KafkaConfig made = made(section, config);
-    return () -> KafkaDestination.open(Objects.requireNonNull(made));
+    return (dataSource, schema) -> KafkaDestination.open(Objects.requireNonNull(made));
   }
 
   /** What the module finds wrong, each at the key that it is about. */

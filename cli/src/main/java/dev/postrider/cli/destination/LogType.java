@@ -14,7 +14,7 @@ final class LogType implements DestinationType {
 
   @Override
   public Opener read(Section section, DestinationOptions options) {
-    return LogType::toStandardOutput;
+    return (dataSource, schema) -> toStandardOutput();
   }
 
   /** Not System.out, which keeps to itself that nobody reads any more. */

@@ -22,7 +22,7 @@ final class RabbitType implements DestinationType {
     Broker broker = broker(section);
     @Nullable TlsSettings tls = tls(section, broker);
     RabbitConfig config = publishing(section, broker, options);
-    return () ->
+    return (dataSource, schema) ->
         RabbitDestination.open(
             tls == null ? config : config.withBroker(broker.withTls(tls.context())));
   }

@@ -39,7 +39,7 @@ final class WebhookType implements DestinationType {
         .concurrency(section.number("requests", 64, 1, 1000));
     try (Section tls = section.section("tls")) {
       TlsSettings settings = TlsSettings.read(tls);
-      return () -> open(settings, config);
+      return (dataSource, schema) -> open(settings, config);
     }
   }
 

@@ -55,8 +55,14 @@ class CliDocumentTest {
         settings.effective().stream()
             .collect(Collectors.toMap(Settings.Effective::path, Settings.Effective::value));
     for (MatchResult row : find("^\\| `(postrider\\.[^`\\[]+)` \\| ([0-9][^ |]*) \\|")) {
-      String documented = row.group(2).replace("16MiB", Long.toString(16 << 20));
+      String documented = inBytes(row.group(2));
       assertThat(effective).containsEntry(row.group(1), documented);
     }
+  }
+
+  private static String inBytes(String size) {
+    return size.endsWith("MiB")
+        ? Long.toString(Long.parseLong(size.replace("MiB", "")) << 20)
+        : size;
   }
 }

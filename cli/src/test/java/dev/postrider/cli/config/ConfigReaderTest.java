@@ -196,7 +196,7 @@ class ConfigReaderTest {
                 + " or 7d, got \"5\"",
             "postrider.yaml:7: postrider.relay.poll-intervall: unknown key; did you mean"
                 + " \"poll-interval\"?",
-            "postrider.yaml:10: postrider.destinations.rail.type: expected one of log, rabbitmq, kafka, webhook, got \"lgo\"",
+            "postrider.yaml:10: postrider.destinations.rail.type: expected one of log, rabbitmq, kafka, webhook, stream, got \"lgo\"",
             "postrider.yaml:11: postrider.destinations.rail.timeout: expected a duration from 1ms to"
                 + " 1h, got \"2h\"",
             "postrider.yaml:12: postrider.destinations.bare.type: missing; it is mandatory",
@@ -252,6 +252,37 @@ class ConfigReaderTest {
             "postrider.yaml:3: postrider.routes: expected a list, each item after a \"- \"",
             "postrider.yaml:4: postrider.schema: expected a single value");
     assertThat(problems("postrider: &a\n  relay: *a\n", Map.of())).isNotEmpty();
+  }
+
+  @Test
+  void theServerIsReadAndCheckedToo() throws Exception {
+    Config config =
+        read(
+            """
+            postrider:
+              server: {port: 0, tls: {certificates: a.pem, key: b.pem}, host: 0.0.0.0}
+            """);
+    assertThat(config.server().port()).isZero();
+    assertThat(config.server().config().tls()).isNotNull();
+    assertThat(
+            problems(
+                """
+                postrider:
+                  server:
+                    host: 0.0.0.0
+                    threads: 4
+                    tls:
+                      key: b.pem
+                      key-store-password: s3cret
+                """,
+                Map.of()))
+        .hasSize(3)
+        .contains(
+            "postrider.yaml:4: postrider.server.threads: expected a whole number from 8 to 1000,"
+                + " got \"4\"",
+            "postrider.yaml:5: postrider.server.tls.certificates: missing; they go together")
+        .anyMatch(text -> text.startsWith("postrider.yaml:3: postrider.server.host: host 0.0.0.0"))
+        .noneMatch(text -> text.contains("s3cret"));
   }
 
   @Test

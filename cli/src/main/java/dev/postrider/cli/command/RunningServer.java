@@ -1,0 +1,91 @@
+package dev.postrider.cli.command;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.postrider.cli.config.Config;
+import dev.postrider.cli.config.ServerSettings;
+import dev.postrider.relay.Relay;
+import dev.postrider.server.Metrics;
+import dev.postrider.server.Server;
+import dev.postrider.server.ServerConfig;
+import dev.postrider.server.stream.StreamFeature;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** The server with its pool of connections. Closed once, by the thread that started it. */
+final class RunningServer implements AutoCloseable {
+  private static final long CONNECT_MILLIS = 10_000;
+
+  private final HikariDataSource pool;
+  private final Server server;
+
+  private RunningServer(HikariDataSource pool, Server server) {
+    this.pool = pool;
+    this.server = server;
+  }
+
+  /**
+   * Starts it.
+   *
+   * @param relay the one of this process, if there is one
+   */
+  static RunningServer start(
+      Config config,
+      DataSource dataSource,
+      DataSource direct,
+      Metrics metrics,
+      @Nullable Relay relay) {
+    HikariDataSource pool = pool(config.server(), dataSource);
+    try {
+      Server.Builder builder =
+          Server.builder(pool)
+              .schema(config.schema())
+              .config(config.server().config())
+              .metrics(metrics)
+              .feature(
+                  StreamFeature.start(pool, direct, config.schema(), config.server().streams()));
+      return new RunningServer(
+          pool, (relay == null ? builder : builder.relay(relay::status)).start());
+    } catch (RuntimeException e) {
+      pool.close();
+      throw e;
+    }
+  }
+
+  private static HikariDataSource pool(ServerSettings settings, DataSource dataSource) {
+    HikariConfig pool = new HikariConfig();
+    pool.setDataSource(dataSource);
+    pool.setPoolName("postrider-server");
+    pool.setMaximumPoolSize(settings.database());
+    pool.setMinimumIdle(1);
+    pool.setConnectionTimeout(CONNECT_MILLIS);
+    pool.setInitializationFailTimeout(-1); // a server that waits for its database says so itself
+    return new HikariDataSource(pool);
+  }
+
+  /** The same settings, with any free port if nobody chose the usual one and it is taken. */
+  static ServerSettings onFreePort(ServerSettings settings) {
+    if (settings.port() != ServerConfig.DEFAULT.port()) {
+      return settings;
+    }
+    try (ServerSocket socket =
+        new ServerSocket(settings.port(), 1, InetAddress.getByName(settings.host()))) {
+      return settings.withPort(socket.getLocalPort());
+    } catch (IOException taken) {
+      return settings.withPort(0);
+    }
+  }
+
+  String url() {
+    return server.url();
+  }
+
+  @Override
+  public void close() {
+    server.close();
+    pool.close();
+  }
+}
