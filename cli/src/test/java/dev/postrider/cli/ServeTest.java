@@ -93,7 +93,7 @@ class ServeTest {
       }
       await().until(() -> up.out().lines().count() == 2);
       assertThat(postrider.run("tail", "--payload", "--count", "2").ok())
-          .contains("ann#1", "ann#2", "{\"text\": \"hello\"}");
+          .contains("ann#1", "ann#2", "{\"text\":\"hello\"}");
       assertThat(Http.get(url(up) + "/v1/metrics", secret)).contains("outbox_");
       assertThat(up.interrupt().exitCode()).as(up.err()).isZero();
       assertThat(up.err()).contains("stopping PostgreSQL").doesNotContain("Exception");

@@ -65,6 +65,7 @@ final class StatusCommand extends PostriderCommand {
   private void topics(Backlog backlog) {
     Table table = new Table("topic", "pending", "oldest", "dead");
     backlog.topics().stream()
+        .filter(topic -> topic.pending() > 0 || topic.dead() > 0)
         .sorted(Comparator.comparing(Backlog.Topic::oldestAge).reversed())
         .limit(TOPICS_MAX)
         .forEach(

@@ -9,6 +9,7 @@ import dev.postrider.message.RetryPolicy.DeadPolicy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  * follows from its id; what an operator sends again goes through. Thread-safe if the next one is.
  */
 public final class DemoDestination implements Destination {
+  /** Not all, or in the end every key would wait. */
+  private static final Set<String> UNLUCKY = Set.of("customer-1", "customer-2", "customer-3");
+
   private final Destination next;
 
   public DemoDestination(Destination next) {
@@ -50,11 +54,12 @@ public final class DemoDestination implements Destination {
   private static @Nullable Outcome failure(Message message) {
     int fate = Math.floorMod(message.id().hashCode(), 1000);
     String topic = message.route().topic();
+    String key = message.key() == null ? "" : message.key();
     if (message.delivery() > 1) {
       return null;
-    } else if (topic.equals("mails") && fate < 40) {
+    } else if (topic.equals("mails") && fate < 80) {
       return Outcome.terminal("bad_address", "550 no such mailbox");
-    } else if (topic.equals("payments") && fate < 15) {
+    } else if (topic.equals("payments") && fate < 120 && UNLUCKY.contains(key)) {
       return Outcome.retryable("declined", "the bank does not know the account");
     } else if (fate >= 900 && message.attempt() <= 1 + fate % 2) {
       return Outcome.retryable("timeout", "no answer within 2 s");

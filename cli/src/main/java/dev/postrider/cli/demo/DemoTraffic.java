@@ -16,9 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A shop that takes orders and payments and writes mails, five messages a second. Stops while more
- * than a few thousand wait, as they do when nobody looks after the keys that are blocked.
- * Thread-safe; runs on a thread of its own.
+ * A shop that takes orders and payments and writes mails, five messages a second. While more than a
+ * few thousand wait, as they do when nobody looks after the keys that are blocked, it only writes
+ * mails, which have no key. Thread-safe; runs on a thread of its own.
  */
 public final class DemoTraffic implements AutoCloseable {
   /** Whose messages these are. */
@@ -69,27 +69,32 @@ public final class DemoTraffic implements AutoCloseable {
       if (number % LOOK_EVERY == 0) {
         full = Backlog.read(connection, schema).pending() > PENDING_MAX;
       }
-      if (!full) {
-        connection.setAutoCommit(false);
-        outbox.enqueue(connection, next());
-        connection.commit();
-        connection.setAutoCommit(true);
-      }
+      connection.setAutoCommit(false);
+      outbox.enqueue(connection, full ? mail(customer()) : next());
+      connection.commit();
+      connection.setAutoCommit(true);
     }
   }
 
+  private String customer() {
+    return "customer-" + (1 + random.nextInt(CUSTOMERS));
+  }
+
   private NewMessage next() {
-    String customer = "customer-" + (1 + random.nextInt(CUSTOMERS));
+    String customer = customer();
     return switch (random.nextInt(5)) {
       case 0, 1 -> event("orders", customer, "placed");
       case 2 -> event("orders", customer, "shipped");
       case 3 -> event("payments", customer, "captured");
-      default ->
-          NewMessage.to(NAMESPACE, "mails")
-              .eventType("welcome")
-              .json("{\"to\": \"%s@example.com\"}".formatted(customer))
-              .build();
+      default -> mail(customer);
     };
+  }
+
+  private static NewMessage mail(String customer) {
+    return NewMessage.to(NAMESPACE, "mails")
+        .eventType("welcome")
+        .json("{\"to\": \"%s@example.com\"}".formatted(customer))
+        .build();
   }
 
   private NewMessage event(String topic, String customer, String type) {
