@@ -16,7 +16,8 @@ public final class Bench {
           new BlockedScenario(),
           new RabbitScenario(),
           new KafkaScenario(),
-          new WebhookScenario());
+          new WebhookScenario(),
+          new StreamScenario());
 
   private Bench() {}
 

@@ -18,7 +18,9 @@ record Goal(boolean atLeast, double limit) {
           Map.entry("growth_2m_vs_100k", new Goal(true, 0.85)),
           Map.entry("blocked_vs_normal", new Goal(true, 0.75)),
           Map.entry("kafka_vs_bare", new Goal(true, 0.5)),
-          Map.entry("webhook_vs_limit", new Goal(true, 0.8)));
+          Map.entry("webhook_vs_limit", new Goal(true, 0.8)),
+          Map.entry("stream_clients_behind", new Goal(false, 0)),
+          Map.entry("stream_heap_mb", new Goal(false, 256)));
 
   static Goal of(String ratio) {
     Goal goal = GOALS.get(ratio);

@@ -13,7 +13,8 @@ record Options(
     double seconds,
     int messages,
     int producers,
-    int workers) {
+    int workers,
+    int clients) {
 
   static final String DESCRIPTION =
       """
@@ -22,6 +23,7 @@ record Options(
         --messages N   backlog to drain (default 200000)
         --producers N  connections that enqueue at once (default 8)
         --workers N    claimers that drain at once (default 2)
+        --clients N    stream clients (default 1000)
         --help         this text
       """;
 
@@ -32,6 +34,7 @@ record Options(
     check("--messages", messages, 1, 50_000_000);
     check("--producers", producers, 1, 100);
     check("--workers", workers, 1, 100);
+    check("--clients", clients, 1, 10_000);
   }
 
   Duration round() {
@@ -51,6 +54,7 @@ record Options(
     int messages = 200_000;
     int producers = 8;
     int workers = 2;
+    int clients = 1000;
     Iterator<String> rest = arguments.iterator();
     while (rest.hasNext()) {
       String argument = rest.next();
@@ -61,6 +65,7 @@ record Options(
         case "--messages" -> messages = (int) number(argument, rest);
         case "--producers" -> producers = (int) number(argument, rest);
         case "--workers" -> workers = (int) number(argument, rest);
+        case "--clients" -> clients = (int) number(argument, rest);
         default -> {
           if (argument.startsWith("-")) {
             throw new IllegalArgumentException("unknown option " + argument);
@@ -69,7 +74,7 @@ record Options(
         }
       }
     }
-    return new Options(scenarios, help, rounds, seconds, messages, producers, workers);
+    return new Options(scenarios, help, rounds, seconds, messages, producers, workers, clients);
   }
 
   private static double number(String option, Iterator<String> rest) {

@@ -1,5 +1,6 @@
 package dev.postrider.deadletter;
 
+import dev.postrider.deadletter.DeadLetterPage.Cursor;
 import dev.postrider.message.Route;
 import dev.postrider.store.Database;
 import dev.postrider.store.Messages;
@@ -53,12 +54,17 @@ public final class BlockedKeys {
    * @param after the last of the page before, null for the first page
    */
   public List<BlockedKey> list(@Nullable BlockedKey after, int limit) throws SQLException {
+    return page(after == null ? null : new Cursor(after.blockedAt(), after.head()), limit);
+  }
+
+  /** The same, from a place in the list: the time of death and the id of a dead head. */
+  public List<BlockedKey> page(@Nullable Cursor after, int limit) throws SQLException {
     return database.list(
         LIST,
         BlockedKeys::blockedKey,
         BlockedKey.MOST,
-        after == null ? null : after.blockedAt(),
-        after == null ? new UUID(0, 0) : after.head(),
+        after == null ? null : after.diedAt(),
+        after == null ? new UUID(0, 0) : after.id(),
         Messages.pageSize(limit));
   }
 

@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.function.LongPredicate;
 import javax.sql.DataSource;
@@ -35,6 +36,16 @@ public final class DeadLetters {
         left join postrider.message m on m.id = d.message_id
         left join postrider.route r on r.id = d.route
        order by i.place
+      """;
+  private static final String FIND =
+      """
+      select r.namespace, r.topic, m.tenant, m.aggregate_type, m.aggregate_id, m.event_type,
+             m.ordering_key, d.*
+        from postrider.dead_letter d
+        join postrider.message m on m.id = d.message_id
+        join postrider.route r on r.id = d.route
+       where d.message_id = ? and (d.resolved_at is null or d.resolution = 'discarded')
+       order by d.delivery desc limit 1
       """;
   private static final String REQUEUE =
       """
@@ -79,6 +90,11 @@ public final class DeadLetters {
       }
     }
     return new DeadLetterPage(items, from);
+  }
+
+  /** The dead letter of a message, if it is dead or was discarded. */
+  public Optional<DeadLetter> find(UUID id) throws SQLException {
+    return database.list(FIND, DeadLetters::letter, id).stream().findFirst();
   }
 
   /** Sends one again, also if it was discarded. False if there is nothing to send again. */

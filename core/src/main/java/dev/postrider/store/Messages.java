@@ -8,8 +8,10 @@ import dev.postrider.message.Route;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
@@ -61,6 +63,12 @@ public final class Messages {
        order by coalesce(finished_at, 'infinity'), delivery, no
       """;
 
+  private static final String ATTEMPTS_OF =
+      """
+      select * from postrider.attempt_history where message_id = any (?)
+       order by coalesce(finished_at, 'infinity'), delivery, no
+      """;
+
   private final Database database;
 
   public Messages(DataSource dataSource, Schema schema) {
@@ -79,6 +87,21 @@ public final class Messages {
   /** The message's timeline, oldest first; an attempt that runs comes last. */
   public List<AttemptRecord> attempts(UUID id) throws SQLException {
     return database.list(ATTEMPTS, Messages::attempt, id);
+  }
+
+  /** The timelines of several messages, by id; one without attempts is not among them. */
+  public Map<UUID, List<AttemptRecord>> attempts(List<UUID> ids) throws SQLException {
+    Map<UUID, List<AttemptRecord>> timelines = new HashMap<>();
+    if (!ids.isEmpty()) {
+      database.list(
+          ATTEMPTS_OF,
+          row ->
+              timelines
+                  .computeIfAbsent(row.getObject("message_id", UUID.class), i -> new ArrayList<>())
+                  .add(attempt(row)),
+          ids);
+    }
+    return timelines;
   }
 
   /**

@@ -12,6 +12,8 @@ import dev.postrider.server.health.Pulse;
 import dev.postrider.server.messages.MessagesFeature;
 import dev.postrider.server.openapi.OpenApiFeature;
 import dev.postrider.server.operate.OperateFeature;
+import dev.postrider.server.stream.StreamConfig;
+import dev.postrider.server.stream.StreamFeature;
 import dev.postrider.store.Schema;
 import io.javalin.Javalin;
 import io.javalin.config.JavalinConfig;
@@ -80,6 +82,11 @@ public final class Server implements AutoCloseable {
     all.add(new HealthFeature(pulse, builder.metrics.registry()));
     all.add(new MessagesFeature(builder.dataSource, builder.schema));
     all.add(new OperateFeature(builder.dataSource, builder.schema, builder.relay));
+    StreamConfig streams = builder.streams;
+    if (streams != null) {
+      DataSource direct = builder.direct == null ? builder.dataSource : builder.direct;
+      all.add(StreamFeature.start(builder.dataSource, direct, builder.schema, streams));
+    }
     all.addAll(builder.features);
     all.add(new OpenApiFeature(() -> endpoints));
     return List.copyOf(all);
@@ -137,6 +144,8 @@ public final class Server implements AutoCloseable {
     private ServerConfig config = ServerConfig.DEFAULT;
     private Metrics metrics = new Metrics();
     private @Nullable Supplier<RelayStatus> relay;
+    private @Nullable DataSource direct;
+    private @Nullable StreamConfig streams;
     private final List<Feature> features = new ArrayList<>();
 
     private Builder(DataSource dataSource) {
@@ -162,6 +171,18 @@ public final class Server implements AutoCloseable {
     /** The relay of this process, if there is one: {@code relay::status}. */
     public Builder relay(Supplier<RelayStatus> status) {
       this.relay = status;
+      return this;
+    }
+
+    /** Connections for LISTEN, where the others go through a pooler that does not carry it. */
+    public Builder direct(DataSource value) {
+      this.direct = value;
+      return this;
+    }
+
+    /** Also pushes what the stream destination is given to connected clients. */
+    public Builder streams(StreamConfig value) {
+      this.streams = value;
       return this;
     }
 

@@ -26,6 +26,9 @@ import tools.jackson.databind.JsonNode;
 public final class Desk implements AutoCloseable {
   private static final AtomicInteger NUMBER = new AtomicInteger();
 
+  /** Shared by all tests of the run; it ends with it. */
+  private static final TestPostgres POSTGRES = TestPostgres.start();
+
   /** Nobody is that fast; tests of the rate limit have their own. */
   static final ServerConfig CONFIG =
       ServerConfig.DEFAULT
@@ -77,12 +80,12 @@ public final class Desk implements AutoCloseable {
   }
 
   public static Desk open(UnaryOperator<Server.Builder> with) {
-    return new Desk(TestPostgres.start(), with);
+    return new Desk(POSTGRES.another(name("desk_").replace('-', '0')), with);
   }
 
-  /** Another server on the same database; close it before the first. */
-  public Desk beside(UnaryOperator<Server.Builder> with) {
-    return new Desk(postgres, with);
+  /** One on a database server that the caller may stop. */
+  public static Desk on(TestPostgres own, UnaryOperator<Server.Builder> with) {
+    return new Desk(own, with);
   }
 
   public static String name(String prefix) {
@@ -169,6 +172,5 @@ public final class Desk implements AutoCloseable {
   @Override
   public void close() {
     server.close();
-    postgres.close();
   }
 }

@@ -16,9 +16,11 @@ import org.postgresql.ds.PGSimpleDataSource;
 /** A real PostgreSQL server with Postrider's schema, for tests. Thread-safe. */
 public final class TestPostgres implements AutoCloseable {
   private final EmbeddedServer server;
+  private final String url;
 
-  private TestPostgres(EmbeddedServer server) {
+  private TestPostgres(EmbeddedServer server, String url) {
     this.server = server;
+    this.url = url;
     try {
       new Migrations(Schema.DEFAULT).apply(dataSource());
     } catch (SQLException e) {
@@ -28,12 +30,22 @@ public final class TestPostgres implements AutoCloseable {
 
   /** Starts a server that is quick and would not survive a crash of the machine. */
   public static TestPostgres start() {
-    return new TestPostgres(EmbeddedServer.builder().parameter("fsync", "off").start());
+    return first(EmbeddedServer.builder().parameter("fsync", "off").start());
   }
 
   /** Starts a server that keeps every committed transaction, also if it is killed. */
   public static TestPostgres startDurable() {
-    return new TestPostgres(EmbeddedServer.start());
+    return first(EmbeddedServer.start());
+  }
+
+  private static TestPostgres first(EmbeddedServer server) {
+    return new TestPostgres(server, server.jdbcUrl());
+  }
+
+  /** One more database on the same server, with the schema and nothing else in it. */
+  public TestPostgres another(String database) {
+    execute("create database " + database);
+    return new TestPostgres(server, server.jdbcUrl(database));
   }
 
   /** The server, to restart or to kill it. */
@@ -42,7 +54,7 @@ public final class TestPostgres implements AutoCloseable {
   }
 
   public String jdbcUrl() {
-    return server.jdbcUrl();
+    return url;
   }
 
   public DataSource dataSource() {
@@ -84,6 +96,7 @@ public final class TestPostgres implements AutoCloseable {
     return Long.parseLong(values.get(0));
   }
 
+  /** Ends the server, with all its databases. */
   @Override
   public void close() {
     server.close();

@@ -72,3 +72,45 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
          t.revoked_by, t.revoked_at
     from postrider.token t where t.id > p_after order by t.id limit p_limit
 $$;
+
+-- What the server also shows: how many events were made in each interval, and what their attempts came to.
+-- An interval is looked at for no more than p_most messages, by the narrowest index there is for the
+-- conditions; one with more is not complete. Attempts are probed by message; a bound on their time lets
+-- the server leave out the partitions before it.
+create function postrider.event_counts(
+  p_filter jsonb, p_from timestamptz, p_to timestamptz, p_width interval, p_most int)
+returns table (
+  starts_at timestamptz, events bigint, delivered bigint, retried bigint, failed bigint, complete boolean)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set jit = off as $$
+begin
+  perform postrider.check_filter(p_filter, array['namespace', 'topic', 'tenant', 'aggregate_type', 'aggregate_id',
+    'event_type']);
+  if p_filter ? 'aggregate_id' and not p_filter ? 'aggregate_type' then
+    perform postrider.refuse_act('an aggregate_id goes with its aggregate_type; give both');
+  end if;
+  return query execute format($q$
+    select b.at, c.events, c.delivered::bigint, c.retried::bigint, c.failed::bigint, c.looked <= $6
+      from generate_series($3, $4 - interval '1 microsecond', $5) b(at)
+     cross join lateral (
+       select count(*) filter (where s.hit) as events, count(*) as looked,
+              coalesce(sum(a.delivered), 0) as delivered, coalesce(sum(a.retried), 0) as retried,
+              coalesce(sum(a.failed), 0) as failed
+         from (select m.id, postrider.matches($1, $2, null, m.route, m.key_id, m.tenant, m.aggregate_type,
+                        m.aggregate_id, m.event_type) as hit
+                 from postrider.message m
+                where %s m.id >= postrider.id_floor(b.at) and m.id < postrider.id_floor(least(b.at + $5, $4))
+                order by m.id limit $6 + 1) s
+         left join lateral (
+           select bool_or(a.state = 1)::int as delivered, count(*) filter (where a.state = 2) as retried,
+                  count(*) filter (where a.state = 3) as failed
+             from postrider.attempt a
+            where s.hit and a.message_id = s.id and a.finished_at >= b.at - interval '10 minutes') a on true) c
+     order by b.at $q$,
+    case when p_filter ? 'aggregate_id'
+           then 'm.aggregate_type = $1 ->> ''aggregate_type'' and m.aggregate_id = $1 ->> ''aggregate_id'' and'
+         when p_filter ? 'tenant' then 'm.tenant = $1 ->> ''tenant'' and'
+         else '' end)
+    using p_filter, postrider.routes_of(p_filter), p_from, p_to, p_width, p_most;
+end $$;

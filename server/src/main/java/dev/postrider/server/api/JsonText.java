@@ -8,16 +8,22 @@ import dev.postrider.deadletter.BlockedKey;
 import dev.postrider.deadletter.DeadLetter;
 import dev.postrider.message.Route;
 import dev.postrider.observe.Backlog;
+import dev.postrider.observe.Workers;
 import dev.postrider.replay.ReplayJob;
+import dev.postrider.store.AuditLog;
 import dev.postrider.store.MessageStatus;
 import java.time.Duration;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.PropertyNamingStrategies;
+import tools.jackson.databind.SerializationContext;
+import tools.jackson.databind.ValueSerializer;
 import tools.jackson.databind.cfg.EnumFeature;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.node.StringNode;
 
 /**
@@ -40,6 +46,9 @@ public final class JsonText {
           .addMixIn(Backlog.Topic.class, WaitingTopic.class)
           .addMixIn(BlockedKey.class, Blocked.class)
           .addMixIn(ReplayJob.class, Job.class)
+          .addMixIn(AuditLog.Entry.class, Act.class)
+          .addMixIn(Workers.LiveRelay.class, Seen.class)
+          .addModule(new SimpleModule().addSerializer(Duration.class, new InSeconds()))
           .build();
 
   private JsonText() {}
@@ -63,6 +72,26 @@ public final class JsonText {
   interface Job {
     @JsonRawValue
     String filter();
+  }
+
+  interface Act {
+    @JsonRawValue
+    String detail();
+  }
+
+  interface Seen {
+    @JsonProperty("seen_seconds_ago")
+    Duration sinceSeen();
+
+    @JsonProperty
+    boolean lost();
+  }
+
+  private static final class InSeconds extends ValueSerializer<Duration> {
+    @Override
+    public void serialize(Duration value, JsonGenerator out, SerializationContext context) {
+      out.writeNumber(value.toMillis() / 1000.0);
+    }
   }
 
   public static byte[] bytes(Object value) {

@@ -14,6 +14,7 @@ public final class MessagesFeature implements Feature {
   public MessagesFeature(DataSource dataSource, Schema schema) {
     endpoints.addAll(new EnqueueEndpoints(dataSource, schema).list());
     endpoints.addAll(new SearchEndpoints(dataSource, schema).list());
+    endpoints.addAll(new EventEndpoints(dataSource, schema).list());
   }
 
   @Override

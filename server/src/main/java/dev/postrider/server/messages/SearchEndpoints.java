@@ -8,7 +8,6 @@ import dev.postrider.server.api.Field;
 import dev.postrider.server.api.Kind;
 import dev.postrider.server.api.Paging;
 import dev.postrider.server.api.Problem;
-import dev.postrider.store.MessageFilter;
 import dev.postrider.store.MessagePage;
 import dev.postrider.store.Messages;
 import dev.postrider.store.Schema;
@@ -39,19 +38,14 @@ final class SearchEndpoints {
             .handledBy(this::search),
         Endpoint.get("/v1/messages/{id}", Permission.READ)
             .about(
-                "messages",
-                "One message with its attempts; payload and headers need " + "payload:read")
+                "messages", "One message with its attempts; payload and headers need payload:read")
             .scoped()
             .path(Field.of("id", Kind.ID, "The message's id"))
             .handledBy(this::show));
   }
 
   private Object search(Call call) throws SQLException {
-    MessageFilter filter =
-        new MessageFilter(
-            Conditions.within(call.caller().scope(), call.query(), Conditions.MESSAGES));
-    MessagePage page =
-        messages.search(filter, call.query().id("cursor"), Paging.limit(call.query()));
+    MessagePage page = Search.page(messages, call);
     return Paging.page(page.items(), page.next());
   }
 

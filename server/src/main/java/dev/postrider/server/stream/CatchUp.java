@@ -7,6 +7,7 @@ import java.sql.SQLException;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -78,7 +79,8 @@ final class CatchUp implements AutoCloseable {
 
   private void later(Client client) {
     try {
-      readers.schedule(() -> ask(client), RETRY_MS, TimeUnit.MILLISECONDS);
+      ScheduledFuture<?> unused =
+          readers.schedule(() -> ask(client), RETRY_MS, TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException e) {
       log.debug("closed while a client was behind");
     }

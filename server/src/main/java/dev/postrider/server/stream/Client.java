@@ -103,7 +103,6 @@ final class Client implements Wire.Owner {
       return ending;
     } else if (ending) {
       close();
-      wire.finish();
     }
     return false;
   }
@@ -192,8 +191,7 @@ final class Client implements Wire.Owner {
     long now = System.nanoTime();
     if (waitingSince >= 0 && now - waitingSince > stall.toNanos()) {
       if (ending) {
-        close();
-        wire.cut();
+        cut();
         return;
       }
       end("slow", null);
@@ -202,11 +200,20 @@ final class Client implements Wire.Owner {
     pump();
   }
 
+  /** Closes, whether the client has taken everything or not. */
+  synchronized void cut() {
+    if (!closed) {
+      wire.cut();
+      close();
+    }
+  }
+
   private synchronized void close() {
     if (!closed) {
       closed = true;
       drop();
       hub.left(this);
+      wire.finish();
     }
   }
 }

@@ -28,7 +28,7 @@ final class Entry {
   }
 
   byte[] bytes(Format format, boolean withContent) {
-    int place = 2 * format.ordinal() + (withContent ? 1 : 0);
+    int place = (format == Format.SSE ? 2 : 0) + (withContent ? 1 : 0);
     byte @Nullable [] made = framed.get(place);
     if (made == null) {
       made = format.event(event.position(), withContent ? full : event.json(false));

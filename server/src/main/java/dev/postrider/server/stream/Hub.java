@@ -5,20 +5,23 @@ import dev.postrider.stream.StreamGoneException;
 import dev.postrider.stream.StreamLog;
 import dev.postrider.stream.StreamPage;
 import dev.postrider.stream.StreamTail;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Hands what the tail reads to all clients, on the tail's thread: what comes next is read when every
- * client has been offered the last, so bursts make nobody fall behind who takes what it is given.
- * Thread-safe.
+ * Hands what the tail reads to all clients, on the tail's thread: what comes next is read when
+ * every client has been offered the last, so bursts make nobody fall behind who takes what it is
+ * given. Thread-safe.
  */
 final class Hub implements StreamTail.Reader, AutoCloseable {
   private static final long TICKS_PER_LIMIT = 4;
   private static final long TICK_MAX_MS = 1_000;
+  private static final Duration GOODBYE = Duration.ofSeconds(1);
 
   private final StreamConfig config;
   private final Window window;
@@ -40,7 +43,8 @@ final class Hub implements StreamTail.Reader, AutoCloseable {
   void start() {
     long limit = Math.min(config.heartbeat().toMillis(), config.stall().toMillis());
     long every = Math.max(1, Math.min(TICK_MAX_MS, limit / TICKS_PER_LIMIT));
-    clock.scheduleWithFixedDelay(this::tick, every, every, TimeUnit.MILLISECONDS);
+    ScheduledFuture<?> unused =
+        clock.scheduleWithFixedDelay(this::tick, every, every, TimeUnit.MILLISECONDS);
     revocations.start(clients);
   }
 
@@ -82,6 +86,9 @@ final class Hub implements StreamTail.Reader, AutoCloseable {
   void left(Client client) {
     if (clients.remove(client)) {
       giveBack();
+      synchronized (places) {
+        places.notifyAll();
+      }
     }
   }
 
@@ -133,8 +140,26 @@ final class Hub implements StreamTail.Reader, AutoCloseable {
   public void close() {
     closed = true;
     endAll("shutdown");
+    awaitEmpty();
+    clients.forEach(Client::cut);
     clock.shutdownNow();
     revocations.close();
     catchUp.close();
+  }
+
+  /** Gives clients a moment to take their end. */
+  private void awaitEmpty() {
+    long end = System.nanoTime() + GOODBYE.toNanos();
+    long left = GOODBYE.toMillis();
+    try {
+      synchronized (places) {
+        while (!clients.isEmpty() && left > 0) {
+          places.wait(left);
+          left = (end - System.nanoTime()) / 1_000_000;
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 }

@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -35,7 +36,8 @@ final class Revocations implements AutoCloseable {
 
   void start(Collection<Client> clients) {
     long ms = every.toMillis();
-    thread.scheduleWithFixedDelay(() -> check(clients), ms, ms, TimeUnit.MILLISECONDS);
+    ScheduledFuture<?> unused =
+        thread.scheduleWithFixedDelay(() -> check(clients), ms, ms, TimeUnit.MILLISECONDS);
   }
 
   private void check(Collection<Client> clients) {
@@ -54,13 +56,12 @@ final class Revocations implements AutoCloseable {
   }
 
   private boolean good(long id) throws SQLException {
-    for (Token token : tokens.list(id - 1, 1)) {
-      @Nullable Instant expires = token.expiresAt();
-      return token.id() == id
-          && token.revokedAt() == null
-          && (expires == null || expires.isAfter(Instant.now()));
-    }
-    return false;
+    return tokens.list(id - 1, 1).stream().anyMatch(token -> token.id() == id && good(token));
+  }
+
+  private static boolean good(Token token) {
+    @Nullable Instant expires = token.expiresAt();
+    return token.revokedAt() == null && (expires == null || expires.isAfter(Instant.now()));
   }
 
   private static void end(Client client) {

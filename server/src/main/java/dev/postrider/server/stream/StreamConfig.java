@@ -66,8 +66,7 @@ public record StreamConfig(
   }
 
   public StreamConfig withClients(int value) {
-    return new StreamConfig(
-        value, bufferEvents, bufferBytes, catchUps, heartbeat, stall, poll);
+    return new StreamConfig(value, bufferEvents, bufferBytes, catchUps, heartbeat, stall, poll);
   }
 
   public StreamConfig withBuffer(int events, int bytes) {

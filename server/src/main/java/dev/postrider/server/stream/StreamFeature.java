@@ -33,6 +33,7 @@ public final class StreamFeature implements Feature {
 
   private static final String LAST_EVENT_ID = "Last-Event-ID";
   private static final String EARLIEST = "earliest";
+  private static final Duration PATIENCE = Duration.ofSeconds(2);
   private static final Duration RETRY_AFTER = Duration.ofSeconds(5);
 
   private static final List<Field> CONDITIONS =
@@ -53,9 +54,7 @@ public final class StreamFeature implements Feature {
     this.streamLog = new StreamLog(dataSource, schema);
     this.hub =
         new Hub(
-            config,
-            streamLog,
-            new Revocations(new Tokens(dataSource, schema), config.heartbeat()));
+            config, streamLog, new Revocations(new Tokens(dataSource, schema), config.heartbeat()));
     this.tail = new StreamTail(streamLog, direct, config.poll(), hub);
   }
 
@@ -96,8 +95,8 @@ public final class StreamFeature implements Feature {
     return hub.clients();
   }
 
-  private @Nullable Object open(Call call) throws SQLException {
-    if (!hub.window().started()) {
+  private @Nullable Object open(Call call) throws SQLException, InterruptedException {
+    if (!hub.window().awaitStart(PATIENCE)) {
       throw unavailable("the server has not found the stream yet; try again");
     }
     Subscription wanted = wanted(call);
@@ -116,8 +115,7 @@ public final class StreamFeature implements Feature {
     Token token = Objects.requireNonNull(call.caller().token(), "streams need a token");
     return new Subscription(
         after(call),
-        new StreamFilter(
-            Conditions.within(call.caller().scope(), call.query(), CONDITIONS)),
+        new StreamFilter(Conditions.within(call.caller().scope(), call.query(), CONDITIONS)),
         Format.accepted(call.context().header("Accept")),
         call.may(Permission.PAYLOAD_READ),
         token);

@@ -1,5 +1,6 @@
 package dev.postrider.server.stream;
 
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -26,10 +27,17 @@ final class Window {
     bytes = 0;
     first = position + 1;
     last = position;
+    notifyAll();
   }
 
-  /** Whether there is anything to be asked. */
-  synchronized boolean started() {
+  /** Waits until there is anything to be asked; false if that takes too long. */
+  synchronized boolean awaitStart(Duration patience) throws InterruptedException {
+    long end = System.nanoTime() + patience.toNanos();
+    long left = patience.toMillis();
+    while (last < 0 && left > 0) {
+      wait(left);
+      left = (end - System.nanoTime()) / 1_000_000;
+    }
     return last >= 0;
   }
 

@@ -89,18 +89,17 @@ final class Wire {
     out.flush();
   }
 
-  /** Ends the response in order. */
+  /** Ends the response; also after the connection was lost. */
   void finish() {
     done.complete(null);
   }
 
-  /** Ends it though the client has not taken what was written. */
+  /** Breaks the connection, though the client has not taken what was written. */
   void cut() {
     ServletContextRequest.getServletContextRequest(context.req())
         .getConnectionMetaData()
         .getConnection()
         .getEndPoint()
         .close();
-    done.complete(null);
   }
 }

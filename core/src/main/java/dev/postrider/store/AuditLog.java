@@ -1,0 +1,53 @@
+package dev.postrider.store;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** What operators did. Reads only. Thread-safe if the data source is. */
+public final class AuditLog {
+  private static final String LIST =
+      """
+      select id, at, actor, action, detail, count
+        from postrider.audit where id < ? order by id desc limit ?
+      """;
+
+  private final Database database;
+
+  /**
+   * One act. Immutable.
+   *
+   * @param detail what it was about, as JSON
+   * @param count how many it touched, null if it is not about a number
+   */
+  public record Entry(
+      long id, Instant at, String actor, String action, String detail, @Nullable Long count) {}
+
+  public AuditLog(DataSource dataSource, Schema schema) {
+    this.database = new Database(dataSource, schema);
+  }
+
+  /**
+   * A page, the newest first.
+   *
+   * @param before the last id of the page before, null for the first page
+   */
+  public List<Entry> list(@Nullable Long before, int limit) throws SQLException {
+    return database.list(
+        LIST, AuditLog::entry, before == null ? Long.MAX_VALUE : before, Messages.pageSize(limit));
+  }
+
+  private static Entry entry(ResultSet row) throws SQLException {
+    return new Entry(
+        row.getLong("id"),
+        Objects.requireNonNull(Database.instant(row, "at")),
+        row.getString("actor"),
+        row.getString("action"),
+        row.getString("detail"),
+        row.getObject("count", Long.class));
+  }
+}

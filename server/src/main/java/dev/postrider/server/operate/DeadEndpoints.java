@@ -1,0 +1,130 @@
+package dev.postrider.server.operate;
+
+import dev.postrider.access.Permission;
+import dev.postrider.deadletter.DeadLetter;
+import dev.postrider.deadletter.DeadLetterFilter;
+import dev.postrider.deadletter.DeadLetterPage;
+import dev.postrider.deadletter.DeadLetters;
+import dev.postrider.server.api.Call;
+import dev.postrider.server.api.Conditions;
+import dev.postrider.server.api.Cursors;
+import dev.postrider.server.api.Endpoint;
+import dev.postrider.server.api.Field;
+import dev.postrider.server.api.Kind;
+import dev.postrider.server.api.Paging;
+import dev.postrider.server.api.Problem;
+import dev.postrider.store.Schema;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import javax.sql.DataSource;
+
+/** Dead letters: list, look, requeue, discard; one by one or by conditions. */
+final class DeadEndpoints {
+  private static final Field REASON =
+      Field.text("reason", "Why, for the audit").between(1, 1000).mandatory();
+  private static final Field ID = Field.of("id", Kind.ID, "The message's id");
+
+  private final DeadLetters dead;
+
+  DeadEndpoints(DataSource dataSource, Schema schema) {
+    this.dead = new DeadLetters(dataSource, schema);
+  }
+
+  List<Endpoint> list() {
+    return List.of(
+        Endpoint.get("/v1/dead", Permission.READ)
+            .about("dead letters", "Dead letters by the time they died")
+            .scoped()
+            .query(Conditions.DEAD)
+            .query(
+                Field.choice("order", "Oldest first if not given", "oldest", "newest"),
+                Paging.cursor(Kind.TEXT),
+                Paging.LIMIT)
+            .handledBy(this::page),
+        Endpoint.get("/v1/dead/{id}", Permission.READ)
+            .about("dead letters", "One dead letter; its attempts are with the message")
+            .scoped()
+            .path(ID)
+            .handledBy(this::find),
+        act("/v1/dead/{id}/requeue", "Send one again, also if it was discarded")
+            .path(ID)
+            .handledBy(this::requeueOne),
+        act("/v1/dead/{id}/discard", "Give one up for good; its key goes on without it")
+            .path(ID)
+            .body(REASON)
+            .handledBy(this::discardOne),
+        act("/v1/dead/requeue", "Send again what is listed or matches, oldest first")
+            .body(Selection.FIELDS)
+            .handledBy(this::requeueMany),
+        act("/v1/dead/discard", "Give up what is listed or matches, for good")
+            .body(Selection.FIELDS)
+            .body(REASON)
+            .handledBy(this::discardMany));
+  }
+
+  private static Endpoint.Builder act(String path, String summary) {
+    return Endpoint.post(path, Permission.OPERATE).about("dead letters", summary).scoped();
+  }
+
+  private Object page(Call call) throws SQLException {
+    DeadLetterFilter filter =
+        DeadLetterFilter.of(
+            Conditions.within(call.caller().scope(), call.query(), Conditions.DEAD));
+    DeadLetterPage page =
+        dead.list(
+            filter,
+            "newest".equals(call.query().text("order")),
+            Cursors.read(call.query().text("cursor")),
+            Paging.limit(call.query()));
+    return Paging.page(page.items(), Cursors.text(page.next()));
+  }
+
+  private DeadLetter find(Call call) throws SQLException {
+    UUID id = call.path().idOf("id");
+    return dead.find(id)
+        .filter(letter -> call.caller().scope().covers(letter.tenant(), letter.route().namespace()))
+        .orElseThrow(() -> Problem.notFound("there is no dead letter " + id).toException());
+  }
+
+  private Object requeueOne(Call call) throws SQLException {
+    UUID id = find(call).id();
+    return done(call, dead.requeue(call.actor(), id));
+  }
+
+  private Object discardOne(Call call) throws SQLException {
+    UUID id = find(call).id();
+    return done(call, dead.discard(call.actor(), call.body().textOf("reason"), id));
+  }
+
+  /** Somebody else was faster. */
+  private static Object done(Call call, boolean done) {
+    if (!done) {
+      throw Problem.conflict("message " + call.path().idOf("id") + " is not dead any more")
+          .toException();
+    }
+    return Map.of("count", 1, "complete", true);
+  }
+
+  private Object requeueMany(Call call) throws SQLException {
+    Selection selection = Selection.of(call);
+    Patience patience = new Patience();
+    long count =
+        selection.ids().isEmpty()
+            ? dead.requeue(call.actor(), selection.filter(), patience)
+            : dead.requeue(call.actor(), selection.ids());
+    return Map.of("count", count, "complete", !patience.over());
+  }
+
+  private Object discardMany(Call call) throws SQLException {
+    Selection selection = Selection.of(call);
+    String reason = call.body().textOf("reason");
+    Patience patience = new Patience();
+    long count =
+        selection.ids().isEmpty()
+            ? dead.discard(call.actor(), reason, selection.filter(), patience)
+            : dead.discard(call.actor(), reason, selection.ids());
+    return Map.of("count", count, "complete", !patience.over());
+  }
+}

@@ -1,0 +1,161 @@
+package dev.postrider.server.operate;
+
+import dev.postrider.access.Permission;
+import dev.postrider.replay.Pacer;
+import dev.postrider.replay.Replay;
+import dev.postrider.replay.ReplayCount;
+import dev.postrider.replay.ReplayFilter;
+import dev.postrider.replay.ReplayJob;
+import dev.postrider.server.api.Call;
+import dev.postrider.server.api.Conditions;
+import dev.postrider.server.api.Endpoint;
+import dev.postrider.server.api.Field;
+import dev.postrider.server.api.Kind;
+import dev.postrider.server.api.Paging;
+import dev.postrider.server.api.Problem;
+import dev.postrider.server.api.Values;
+import dev.postrider.store.Schema;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** Replays: count first, start, watch, stop, resume. */
+final class ReplayEndpoints {
+  private static final Field RATE =
+      Field.of("rate", Kind.NUMBER, "Messages per second; as fast as it goes if not given");
+  private static final Field ID =
+      Field.of("id", Kind.INTEGER, "The job's number").between(1, Long.MAX_VALUE);
+
+  private final Replay replay;
+  private final ReplayRunner runner;
+
+  ReplayEndpoints(DataSource dataSource, Schema schema) {
+    this.replay = new Replay(dataSource, schema);
+    this.runner = new ReplayRunner(replay);
+  }
+
+  List<Endpoint> list() {
+    return List.of(
+        Endpoint.get("/v1/replays", Permission.READ)
+            .about("replays", "The last jobs, newest first")
+            .query(Paging.LIMIT)
+            .handledBy(call -> Paging.page(replay.jobs(Paging.limit(call.query())), null)),
+        Endpoint.get("/v1/replays/{id}", Permission.READ)
+            .about("replays", "How far a job is")
+            .path(ID)
+            .handledBy(this::find),
+        Endpoint.post("/v1/replays", Permission.OPERATE)
+            .about("replays", "Send delivered messages again; with dry_run only count them")
+            .body(
+                Field.object("filter", "Those that meet every condition", Conditions.MESSAGES),
+                Field.of("ids", Kind.IDS, "These; or a filter").between(1, 1000),
+                Field.of("dry_run", Kind.BOOLEAN, "Only count what it would do"),
+                RATE)
+            .status(202)
+            .handledBy(this::start),
+        Endpoint.post("/v1/replays/{id}/stop", Permission.OPERATE)
+            .about("replays", "Stop a job before its next step, whichever process runs it")
+            .path(ID)
+            .handledBy(call -> replay.stop(call.actor(), find(call).id())),
+        Endpoint.post("/v1/replays/{id}/resume", Permission.OPERATE)
+            .about("replays", "Go on with a job that was stopped, or whose process died")
+            .path(ID)
+            .body(RATE)
+            .status(202)
+            .handledBy(this::resume));
+  }
+
+  private ReplayJob find(Call call) throws SQLException {
+    long id = Objects.requireNonNull(call.path().number("id"));
+    return replay
+        .find(id)
+        .orElseThrow(() -> Problem.notFound("there is no replay job " + id).toException());
+  }
+
+  private Object start(Call call) throws SQLException {
+    ReplayFilter filter = filter(call.body());
+    if (call.body().flag("dry_run")) {
+      call.status(200);
+      return counted(filter);
+    }
+    runner.reserve();
+    try {
+      ReplayJob job = replay.start(call.actor(), filter);
+      runner.run(call.actor(), job.id(), pacer(call));
+      return job;
+    } catch (SQLException | RuntimeException e) {
+      runner.release();
+      throw e;
+    }
+  }
+
+  private Object resume(Call call) throws SQLException {
+    long id = find(call).id();
+    runner.reserve();
+    try {
+      ReplayJob job = replay.resume(call.actor(), id);
+      runner.run(call.actor(), id, pacer(call));
+      return job;
+    } catch (SQLException | RuntimeException e) {
+      runner.release();
+      throw e;
+    }
+  }
+
+  private static ReplayFilter filter(Values body) {
+    Map<String, String> conditions = body.object("filter").conditions(Conditions.MESSAGES);
+    if (body.has("ids") == !conditions.isEmpty()) {
+      throw Problem.invalid("filter", "is mandatory: give either ids or a filter with a condition")
+          .toException();
+    }
+    return body.has("ids") ? ReplayFilter.ids(body.ids("ids")) : ReplayFilter.of(conditions);
+  }
+
+  private static Pacer pacer(Call call) {
+    @Nullable Double rate = call.body().decimal("rate");
+    return rate == null ? Pacer.unlimited() : Pacer.perSecond(rate);
+  }
+
+  /** Counted for as long as a caller may be kept waiting. */
+  private Object counted(ReplayFilter filter) throws SQLException {
+    Patience patience = new Patience();
+    long[] soFar = new long[1];
+    try {
+      ReplayCount count =
+          replay.count(
+              filter,
+              matched -> {
+                soFar[0] = matched;
+                if (!patience.test(matched)) {
+                  throw new StillCounting();
+                }
+              });
+      return Map.of(
+          "matched",
+          count.matched(),
+          "skipped",
+          count.skipped(),
+          "requeued",
+          count.requeued(),
+          "complete",
+          true);
+    } catch (StillCounting e) {
+      return Map.of("matched", soFar[0], "complete", false);
+    }
+  }
+
+  private static final class StillCounting extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    StillCounting() {
+      super("still counting", null, false, false);
+    }
+  }
+
+  void close() {
+    runner.close();
+  }
+}

@@ -1,0 +1,83 @@
+package dev.postrider.server.stream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.postrider.server.Desk;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(120)
+@Tag("CH-4")
+class StreamSlowTest {
+  /** Together more than sockets and window hold, in messages of 100 KB. */
+  private static final int MANY = 400;
+
+  private static final int STEP = 25;
+  private static final String LARGE = "repeat('x', 100000)";
+
+  private static final Station STATION =
+      new Station(Station.CONFIG.withBuffer(100, 64 << 20).withStall(Duration.ofMinutes(1)));
+
+  @AfterAll
+  static void close() {
+    STATION.close();
+  }
+
+  @Test
+  void aSlowClientIsCutOffAndResumesWhileOthersGoOn() throws Exception {
+    try (Listener fast = Listener.open(STATION.desk, STATION.token, "?" + room("big"));
+        Listener slow = Listener.silent(STATION.desk, STATION.token, "?" + room("big"))) {
+      for (int said = 0; said < MANY; said += STEP) {
+        STATION.say("big", said + 1, STEP, LARGE);
+        fast.awaitEvents(said + STEP);
+      }
+      // It reads on after all: what it got is whole up to the end, which says where to resume.
+      assertThat(slow.read().awaitEnd()).isEqualTo("slow");
+      assertThat(slow.events().size()).isLessThan(MANY);
+      try (Listener again =
+          Listener.open(
+              STATION.desk, STATION.token, "?after=" + slow.position() + "&" + room("big"))) {
+        again.awaitEvents(MANY - slow.events().size());
+        List<String> seen = new ArrayList<>(slow.values("event_id"));
+        seen.addAll(again.values("event_id"));
+        assertThat(seen).containsExactlyElementsOf(fast.values("event_id"));
+      }
+    }
+  }
+
+  @Test
+  void aClientThatTakesNothingLosesItsPlace() throws Exception {
+    STATION.say("old", 1, MANY, LARGE);
+    Desk small =
+        STATION.desk.beside(
+            server ->
+                server.streams(Station.CONFIG.withClients(1).withStall(Duration.ofMillis(500))));
+    await().until(() -> small.get(STATION.token, "/v1/streams/events?after=x").status() == 422);
+    // Behind the tail there is no window to fall out of; it is the time that counts.
+    try (Listener stalled =
+        Listener.silent(small, STATION.token, "?after=earliest&" + room("old"))) {
+      assertThat(stalled.response.statusCode()).isEqualTo(200);
+      assertThat(small.get(STATION.token, "/v1/streams/events").status()).isEqualTo(503);
+      await()
+          .atMost(Duration.ofSeconds(30))
+          .until(
+              () -> {
+                try (Listener next = Listener.silent(small, STATION.token, "")) {
+                  return next.response.statusCode() == 200;
+                }
+              });
+    } finally {
+      small.server.close();
+    }
+  }
+
+  private static String room(String id) {
+    return "aggregate_type=room&aggregate_id=" + id;
+  }
+}
