@@ -8,15 +8,17 @@ import dev.postrider.relay.Relay;
 import dev.postrider.server.Metrics;
 import dev.postrider.server.Server;
 import dev.postrider.server.ServerConfig;
-import dev.postrider.server.stream.StreamFeature;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The server with its pool of connections. Closed once, by the thread that started it. */
 final class RunningServer implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(RunningServer.class);
   private static final long CONNECT_MILLIS = 10_000;
 
   private final HikariDataSource pool;
@@ -45,8 +47,8 @@ final class RunningServer implements AutoCloseable {
               .schema(config.schema())
               .config(config.server().config())
               .metrics(metrics)
-              .feature(
-                  StreamFeature.start(pool, direct, config.schema(), config.server().streams()));
+              .direct(direct)
+              .streams(config.server().streams());
       return new RunningServer(
           pool, (relay == null ? builder : builder.relay(relay::status)).start());
     } catch (RuntimeException e) {
@@ -83,9 +85,15 @@ final class RunningServer implements AutoCloseable {
     return server.url();
   }
 
+  /** A connection that does not end in time is no reason not to end the rest in order. */
   @Override
   public void close() {
-    server.close();
-    pool.close();
+    try {
+      server.close();
+    } catch (RuntimeException e) {
+      log.warn("event=server_stopped_late error=\"{}\"", e.getMessage());
+    } finally {
+      pool.close();
+    }
   }
 }
