@@ -305,11 +305,14 @@ class ConfigReaderTest {
             "POSTRIDER_SERVICE_HOST", "10.0.0.1",
             "POSTRIDER_PORT", "tcp://10.0.0.1:80",
             "POSTRIDER_PORT_80_TCP_ADDR", "10.0.0.1",
+            "POSTRIDER_SERVER_PORT", "tcp://10.0.0.1:7080",
             "POSTRIDER_CONSOLE_SERVICE_PORT_HTTP", "80",
             "POSTRIDER_JAVA_OPTS", "-Xmx1g",
             "POSTRIDER_RELAY_LEASE", " ");
     assertThat(ConfigReader.read(settings("", environment, Map.of())).relay().lease())
         .isEqualTo(Duration.ofMinutes(1));
+    Settings own = settings("", Map.of("POSTRIDER_SERVER_PORT", "8080"), Map.of());
+    assertThat(ConfigReader.read(own).server().port()).isEqualTo(8080);
   }
 
   @Test
