@@ -60,6 +60,8 @@ class ServeTest {
       assertThat(desk.run("token", "revoke", "1").ok()).contains("revoked");
       desk.run("token", "revoke", "1").failed(1, "no token 1 in use");
       assertThat(Http.get(url + "/v1/messages", secret)).startsWith("401 ");
+      String taken = url.replaceAll(".*:", "");
+      desk.run("server", "--port", taken).failed(1, "the server cannot start", taken);
       Result end = server.interrupt();
       assertThat(end.exitCode()).as(end.err()).isZero();
       assertThat(end.err()).contains("stopped").doesNotContain(secret);

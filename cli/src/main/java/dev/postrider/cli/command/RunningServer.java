@@ -4,6 +4,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.postrider.cli.config.Config;
 import dev.postrider.cli.config.ServerSettings;
+import dev.postrider.message.PostriderException;
 import dev.postrider.relay.Relay;
 import dev.postrider.server.Metrics;
 import dev.postrider.server.Server;
@@ -53,7 +54,9 @@ final class RunningServer implements AutoCloseable {
           pool, (relay == null ? builder : builder.relay(relay::status)).start());
     } catch (RuntimeException e) {
       pool.close();
-      throw e;
+      throw e instanceof PostriderException
+          ? e
+          : new Failure(ExitCode.TROUBLE, "the server cannot start: " + e.getMessage());
     }
   }
 
