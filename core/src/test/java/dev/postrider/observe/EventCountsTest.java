@@ -8,9 +8,6 @@ import dev.postrider.store.RefusedException;
 import dev.postrider.store.Schema;
 import dev.postrider.testing.Courier;
 import dev.postrider.testing.TestDatabase;
-import java.sql.Connection;
-import java.sql.SQLWarning;
-import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -67,7 +64,7 @@ class EventCountsTest {
 
   @Test
   void anIntervalWithTooManySaysSo() throws Exception {
-    fill(60_000);
+    database.fillLog(60_000);
     List<Interval> some = count(Map.of());
     assertThat(some).filteredOn(interval -> !interval.complete()).hasSize(1);
     assertThat(sum(some, Interval::events)).isBetween(50_000L, 60_000L);
@@ -97,16 +94,6 @@ class EventCountsTest {
         .hasMessageContaining("aggregate_type");
   }
 
-  private void fill(int count) {
-    database.execute(
-        """
-        insert into postrider.message (id, created_at, route, tenant, aggregate_type, aggregate_id, payload)
-        select postrider.new_id(), now(), 99, 't' || i %% 500, 'invoice', i %% 5000, ''
-          from generate_series(1, %d) i
-        """
-            .formatted(count));
-  }
-
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -119,7 +106,7 @@ class EventCountsTest {
           {"aggregate_type": "invoice", "aggregate_id": "42"} | aggregate_type_aggregate_id_id_idx
           """)
   void everyIntervalIsFoundByIndex(String filter, String index) throws Exception {
-    fill(20_000);
+    database.fillLog(20_000);
     database.execute(
         """
         insert into postrider.attempt (message_id, finished_at, no, delivery, state)
@@ -128,7 +115,7 @@ class EventCountsTest {
         analyze postrider.attempt
         """);
     String plan =
-        plan(
+        database.plan(
             "select * from postrider.event_counts('"
                 + filter
                 + "', now() - interval '1 h', now() + interval '1 h', interval '10 min', 1000)");
@@ -136,23 +123,5 @@ class EventCountsTest {
         .contains(index)
         .contains("attempt_default_message_id_idx")
         .doesNotContain("Seq Scan on message", "Seq Scan on attempt", "Bitmap");
-  }
-
-  private String plan(String sql) throws Exception {
-    StringBuilder plans = new StringBuilder();
-    try (Connection connection = database.dataSource().getConnection();
-        Statement statement = connection.createStatement()) {
-      statement.execute(
-          """
-          set auto_explain.log_min_duration = 0;
-          set auto_explain.log_nested_statements = on;
-          set client_min_messages = log
-          """);
-      statement.execute(sql);
-      for (SQLWarning note = statement.getWarnings(); note != null; note = note.getNextWarning()) {
-        plans.append(note.getMessage()).append('\n');
-      }
-    }
-    return plans.toString();
   }
 }

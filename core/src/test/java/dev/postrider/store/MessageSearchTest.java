@@ -6,9 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.postrider.message.MessageState;
 import dev.postrider.testing.Courier;
 import dev.postrider.testing.TestDatabase;
-import java.sql.Connection;
-import java.sql.SQLWarning;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -66,7 +63,7 @@ class MessageSearchTest {
   @Test
   void aRareConditionComesBackWithAPlaceToGoOnFrom() throws Exception {
     database.execute("select postrider.enqueue('shop', 'rare', '{}')");
-    fill(120_000);
+    database.fillLog(120_000);
     MessageFilter rare = MessageFilter.ALL.with("namespace", "shop").with("topic", "rare");
     MessagePage first = messages.search(rare, null, 10);
     assertThat(first.items()).isEmpty();
@@ -89,16 +86,6 @@ class MessageSearchTest {
         .hasMessageContaining("aggregate_type");
   }
 
-  private void fill(int count) {
-    database.execute(
-        """
-        insert into postrider.message (id, created_at, route, tenant, aggregate_type, aggregate_id, payload)
-        select postrider.new_id(), now(), 99, 't' || i %% 500, 'invoice', i %% 5000, ''
-          from generate_series(1, %d) i
-        """
-            .formatted(count));
-  }
-
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -114,27 +101,10 @@ class MessageSearchTest {
   @Tag("OP-1")
   void everyPageIsFoundByIndex(String filter, String index) throws Exception {
     database.execute("select postrider.enqueue('shop', 'orders', '{}', 'k')");
-    fill(20_000);
+    database.fillLog(20_000);
     database.execute("analyze postrider.message");
-    String plan = plan("select * from postrider.message_scan('" + filter + "', 100, null)");
+    String plan =
+        database.plan("select * from postrider.message_scan('" + filter + "', 100, null)");
     assertThat(plan).contains(index).doesNotContain("Seq Scan on message", "Bitmap");
-  }
-
-  private String plan(String sql) throws Exception {
-    StringBuilder plans = new StringBuilder();
-    try (Connection connection = database.dataSource().getConnection();
-        Statement statement = connection.createStatement()) {
-      statement.execute(
-          """
-          set auto_explain.log_min_duration = 0;
-          set auto_explain.log_nested_statements = on;
-          set client_min_messages = log
-          """);
-      statement.execute(sql);
-      for (SQLWarning note = statement.getWarnings(); note != null; note = note.getNextWarning()) {
-        plans.append(note.getMessage()).append('\n');
-      }
-    }
-    return plans.toString();
   }
 }

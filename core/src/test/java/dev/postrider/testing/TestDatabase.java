@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLWarning;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
@@ -127,5 +128,35 @@ public final class TestDatabase {
 
   public long count(String sql) {
     return Long.parseLong(value(sql));
+  }
+
+  /** Puts so many messages into the log alone, of 500 tenants and 5,000 aggregates. */
+  public void fillLog(int count) {
+    execute(
+        """
+        insert into postrider.message (id, created_at, route, tenant, aggregate_type, aggregate_id, payload)
+        select postrider.new_id(), now(), 99, 't' || i %% 500, 'invoice', i %% 5000, ''
+          from generate_series(1, %d) i
+        """
+            .formatted(count));
+  }
+
+  /** The plans that the server used for a statement, those inside functions included. */
+  public String plan(String sql) throws SQLException {
+    StringBuilder plans = new StringBuilder();
+    try (Connection connection = dataSource().getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute(
+          """
+          set auto_explain.log_min_duration = 0;
+          set auto_explain.log_nested_statements = on;
+          set client_min_messages = log
+          """);
+      statement.execute(sql);
+      for (SQLWarning note = statement.getWarnings(); note != null; note = note.getNextWarning()) {
+        plans.append(note.getMessage()).append('\n');
+      }
+    }
+    return plans.toString();
   }
 }

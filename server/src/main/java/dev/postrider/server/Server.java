@@ -47,6 +47,7 @@ public final class Server implements AutoCloseable {
   private final BacklogSampler sampler;
   private final Javalin javalin;
   private final AtomicBoolean closed = new AtomicBoolean();
+  private volatile int port;
 
   private Server(Builder builder) {
     this.config = builder.config;
@@ -113,9 +114,9 @@ public final class Server implements AutoCloseable {
     return new Builder(dataSource);
   }
 
-  /** The port it listens on. */
+  /** The port it listens on, or listened on. */
   public int port() {
-    return javalin.port();
+    return port;
   }
 
   /** Where to find it. */
@@ -197,7 +198,7 @@ public final class Server implements AutoCloseable {
       Server server = new Server(this);
       try {
         server.sampler.start();
-        server.javalin.start();
+        server.port = server.javalin.start().port();
         return server;
       } catch (RuntimeException e) {
         server.close();

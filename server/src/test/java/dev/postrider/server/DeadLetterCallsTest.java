@@ -164,9 +164,9 @@ class DeadLetterCallsTest {
   @Tag("PO-6")
   void blockedKeysAreListedSkippedAndRetried() {
     DESK.enqueue("'keys', 'a', key => 'k1'");
-    DESK.enqueue("'keys', 'a', key => 'k1'");
     DESK.enqueue("'keys', 'a', key => 'k2'");
     DESK.carry(4, "E9");
+    DESK.enqueue("'keys', 'a', key => 'k1'");
     JsonNode keys = DESK.get(DESK.viewer, "/v1/keys/blocked?limit=1").json();
     assertThat(keys.get("items")).hasSize(1);
     JsonNode more =

@@ -71,11 +71,15 @@ class OperateTest {
             "{\"filter\": {\"namespace\": \"stopped\"}, \"rate\": 2}");
     long id = started.json().get("id").longValue();
     await().until(() -> job(id).get("requeued").intValue() > 0);
+    assertThat(DESK.post(DESK.operator, "/v1/replays/" + id + "/resume", "").status())
+        .as("runs already")
+        .isEqualTo(409);
     Answer stopped = DESK.post(DESK.operator, "/v1/replays/" + id + "/stop", "");
     assertThat(stopped.json().get("state").stringValue()).isEqualTo("stopped");
     assertThat(job(id).get("requeued").intValue()).isBetween(1, 29);
-    Answer resumed = DESK.post(DESK.operator, "/v1/replays/" + id + "/resume", "{}");
-    assertThat(resumed.status()).isEqualTo(202);
+    await()
+        .until(
+            () -> DESK.post(DESK.operator, "/v1/replays/" + id + "/resume", "{}").status() == 202);
     await().until(() -> job(id).get("state").stringValue().equals("done"));
     assertThat(job(id).get("requeued").intValue()).isEqualTo(30);
     DESK.carry(1, "ok");
@@ -84,7 +88,14 @@ class OperateTest {
   @Test
   @Tag("HE-10")
   void aReplaySaysWhatItIsAbout() {
-    for (String body : new String[] {"{}", "{\"filter\": {}}", "{\"rate\": -1}", "{\"rate\": 0}"}) {
+    for (String body :
+        new String[] {
+          "{}",
+          "{\"filter\": {}}",
+          "{\"rate\": -1}",
+          "{\"rate\": 0}",
+          "{\"filter\": {\"topic\": \"x\"}, \"rate\": 0.01}"
+        }) {
       assertThat(DESK.post(DESK.operator, "/v1/replays", body).status()).as(body).isEqualTo(422);
     }
     assertThat(DESK.post(DESK.operator, "/v1/replays/4711/stop", "").status()).isEqualTo(404);

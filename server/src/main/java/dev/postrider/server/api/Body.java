@@ -1,10 +1,12 @@
 package dev.postrider.server.api;
 
 import io.javalin.http.Context;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.TokenStreamLocation;
@@ -15,14 +17,27 @@ final class Body {
   private Body() {}
 
   /** The bytes of a body, none if there is none. */
-  static byte[] bytes(Context context, long most, Duration patience) throws IOException {
+  static byte[] bytes(Context context, long most, Duration patience) {
     if (context.req().getContentLengthLong() > most) {
       throw tooLarge(most);
     }
+    byte[] bytes;
+    try {
+      bytes = bytes(context.req().getInputStream(), most, patience);
+    } catch (IOException e) {
+      // The connection was idle for too long, or is gone: then nobody reads the answer.
+      throw tooSlow(patience);
+    }
+    if (bytes.length > 0) {
+      checkType(context.contentType());
+    }
+    return bytes;
+  }
+
+  private static byte[] bytes(InputStream in, long most, Duration patience) throws IOException {
     long end = System.nanoTime() + patience.toNanos();
-    java.io.ByteArrayOutputStream bytes = new java.io.ByteArrayOutputStream();
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     byte[] chunk = new byte[8192];
-    InputStream in = context.req().getInputStream();
     for (int n = in.read(chunk); n >= 0; n = in.read(chunk)) {
       bytes.write(chunk, 0, n);
       if (bytes.size() > most) {
@@ -30,9 +45,6 @@ final class Body {
       } else if (System.nanoTime() - end > 0) {
         throw tooSlow(patience);
       }
-    }
-    if (bytes.size() > 0) {
-      checkType(context.contentType());
     }
     return bytes.toByteArray();
   }
@@ -51,7 +63,7 @@ final class Body {
 
   static JsonNode read(byte[] bytes) {
     try {
-      JsonNode node = bytes.length == 0 ? JsonText.tree(java.util.Map.of()) : JsonText.read(bytes);
+      JsonNode node = bytes.length == 0 ? JsonText.tree(Map.of()) : JsonText.read(bytes);
       if (node.isObject()) {
         return node;
       }
@@ -83,7 +95,7 @@ final class Body {
             408,
             "too-slow",
             "Request too slow",
-            "the body was not here within " + patience.toSeconds() + " seconds")
+            "the body was not here within " + patience.toMillis() / 1000.0 + " seconds")
         .toException();
   }
 }

@@ -26,6 +26,10 @@ import org.jspecify.annotations.Nullable;
 final class ReplayEndpoints {
   private static final Field RATE =
       Field.of("rate", Kind.NUMBER, "Messages per second; as fast as it goes if not given");
+
+  /** Between two steps a replay does not see that it was stopped. */
+  private static final double RATE_MIN = 0.1;
+
   private static final Field ID =
       Field.of("id", Kind.INTEGER, "The job's number").between(1, Long.MAX_VALUE);
 
@@ -81,23 +85,27 @@ final class ReplayEndpoints {
       call.status(200);
       return counted(filter);
     }
-    runner.reserve();
-    try {
-      ReplayJob job = replay.start(call.actor(), filter);
-      runner.run(call.actor(), job.id(), pacer(call));
-      return job;
-    } catch (SQLException | RuntimeException e) {
-      runner.release();
-      throw e;
-    }
+    return run(call, () -> replay.start(call.actor(), filter));
   }
 
   private Object resume(Call call) throws SQLException {
     long id = find(call).id();
+    return run(call, () -> replay.resume(call.actor(), id));
+  }
+
+  /** Makes a job ready. */
+  @FunctionalInterface
+  private interface Opening {
+    ReplayJob open() throws SQLException;
+  }
+
+  /** The place comes first: a job that nobody works on should not be there. */
+  private Object run(Call call, Opening opening) throws SQLException {
+    Pacer pacer = pacer(call);
     runner.reserve();
     try {
-      ReplayJob job = replay.resume(call.actor(), id);
-      runner.run(call.actor(), id, pacer(call));
+      ReplayJob job = opening.open();
+      runner.run(call.actor(), job.id(), pacer);
       return job;
     } catch (SQLException | RuntimeException e) {
       runner.release();
@@ -116,6 +124,9 @@ final class ReplayEndpoints {
 
   private static Pacer pacer(Call call) {
     @Nullable Double rate = call.body().decimal("rate");
+    if (rate != null && rate < RATE_MIN) {
+      throw Problem.invalid("rate", "must be at least " + RATE_MIN + ", got " + rate).toException();
+    }
     return rate == null ? Pacer.unlimited() : Pacer.perSecond(rate);
   }
 

@@ -4,6 +4,8 @@ import dev.postrider.replay.Pacer;
 import dev.postrider.replay.Replay;
 import dev.postrider.server.api.Problem;
 import java.sql.SQLException;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
@@ -21,6 +23,7 @@ final class ReplayRunner implements AutoCloseable {
   private static final int STOP_SECONDS = 5;
 
   private final Replay replay;
+  private final Set<Long> running = ConcurrentHashMap.newKeySet();
   private final Semaphore places = new Semaphore(JOBS_MAX);
   private final ExecutorService threads =
       Executors.newFixedThreadPool(
@@ -48,8 +51,11 @@ final class ReplayRunner implements AutoCloseable {
     places.release();
   }
 
-  /** Works on a job in the place that was reserved. */
+  /** Works on a job in the place that was reserved; twice at once would double its rate. */
   void run(String actor, long job, Pacer pacer) {
+    if (!running.add(job)) {
+      throw Problem.conflict("replay " + job + " runs here already").toException();
+    }
     threads.execute(
         () -> {
           try {
@@ -57,6 +63,7 @@ final class ReplayRunner implements AutoCloseable {
           } catch (SQLException | RuntimeException e) {
             log.warn("replay {} stopped where it was and can be resumed", job, e);
           } finally {
+            running.remove(job);
             release();
           }
         });
