@@ -9,9 +9,6 @@ import dev.postrider.relay.Relay;
 import dev.postrider.server.Metrics;
 import dev.postrider.server.Server;
 import dev.postrider.server.ServerConfig;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -71,16 +68,21 @@ final class RunningServer implements AutoCloseable {
     return new HikariDataSource(pool);
   }
 
-  /** The same settings, with any free port if nobody chose the usual one and it is taken. */
-  static ServerSettings onFreePort(ServerSettings settings) {
-    if (settings.port() != ServerConfig.DEFAULT.port()) {
-      return settings;
-    }
-    try (ServerSocket socket =
-        new ServerSocket(settings.port(), 1, InetAddress.getByName(settings.host()))) {
-      return settings.withPort(socket.getLocalPort());
-    } catch (IOException taken) {
-      return settings.withPort(0);
+  /** The same, on any free port if nobody chose the usual one and it is taken. */
+  static RunningServer startSomewhere(
+      Config config,
+      DataSource dataSource,
+      DataSource direct,
+      Metrics metrics,
+      @Nullable Relay relay) {
+    try {
+      return start(config, dataSource, direct, metrics, relay);
+    } catch (Failure taken) {
+      if (config.server().port() != ServerConfig.DEFAULT.port()) {
+        throw taken;
+      }
+      Config anywhere = config.withServer(config.server().withPort(0));
+      return start(anywhere, dataSource, direct, metrics, relay);
     }
   }
 

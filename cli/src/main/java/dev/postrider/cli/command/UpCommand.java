@@ -110,10 +110,10 @@ final class UpCommand extends PostriderCommand {
       StopSignal stop)
       throws InterruptedException {
     Metrics metrics = new Metrics();
-    Config onPort = config.withServer(RunningServer.onFreePort(config.server()));
     try (Relay relay =
             Relays.builder(config, dataSource, direct).listener(metrics.relay()).build().start();
-        RunningServer server = RunningServer.start(onPort, dataSource, direct, metrics, relay)) {
+        RunningServer server =
+            RunningServer.startSomewhere(config, dataSource, direct, metrics, relay)) {
       greeting.accept(server);
       screen().note("Ctrl-C ends it.");
       screen().note("");
