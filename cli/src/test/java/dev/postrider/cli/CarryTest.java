@@ -138,4 +138,17 @@ class CarryTest {
       assertThat(up.interrupt().exitCode()).isZero();
     }
   }
+
+  @Test
+  void theDemoHasSomethingToSeeEverywhere() throws Exception {
+    Executable postrider = Executable.in(folder);
+    try (Running up = postrider.start("up", "--demo", "--port", "0")) {
+      await().until(() -> up.err().contains("Ctrl-C ends it.") || !up.process().isAlive());
+      String seen =
+          postrider.run("tail", "--namespace", "shop", "--count", "120", "--for", "50s").ok();
+      assertThat(seen).contains("shop/orders", "shop/payments", "shop/mails", "customer-");
+      assertThat(seen).contains("delivered", "retry", "timeout");
+      assertThat(up.interrupt().exitCode()).as(up.err()).isZero();
+    }
+  }
 }

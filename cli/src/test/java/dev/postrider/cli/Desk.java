@@ -26,16 +26,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
-import org.awaitility.Awaitility;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** An operator's place: a database of its own, and the executable that knows it. */
 final class Desk {
-  static {
-    Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
-    Awaitility.setDefaultPollInterval(Duration.ofMillis(50));
-  }
-
   /** What is neither a dead head nor behind one. */
   private static final String GOING =
       """

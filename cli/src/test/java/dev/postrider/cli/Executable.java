@@ -7,11 +7,13 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 
@@ -19,6 +21,11 @@ import org.snakeyaml.engine.v2.api.LoadSettings;
 record Executable(Path folder, Map<String, String> environment, String stdin) {
   private static final Path JAR = Path.of("target/postrider.jar").toAbsolutePath();
   private static final long SECONDS_MAX = 60;
+
+  static {
+    Awaitility.setDefaultTimeout(Duration.ofSeconds(SECONDS_MAX));
+    Awaitility.setDefaultPollInterval(Duration.ofMillis(50));
+  }
 
   static Executable in(Path folder) {
     return new Executable(folder, Map.of(), "");

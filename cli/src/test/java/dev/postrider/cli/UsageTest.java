@@ -33,7 +33,8 @@ class UsageTest {
     assertThat(commands)
         .contains("up", "migrate", "enqueue", "relay", "status", "messages")
         .contains(
-            "tail", "dead", "keys", "pause", "resume", "replay", "archive", "doctor", "config");
+            "tail", "dead", "keys", "pause", "resume", "replay", "archive", "doctor", "bench",
+            "server", "token", "config");
     for (String command : List.of("dead", "replay")) {
       assertThat(run(command, "--help").ok())
           .contains("Usage: postrider " + command, "Example:", "./postrider " + command);
@@ -48,7 +49,8 @@ class UsageTest {
 
   @Test
   void completionIsAScriptForTheShell() {
-    assertThat(run("generate-completion").ok()).contains("complete -F", "postrider");
+    assertThat(run("generate-completion").ok())
+        .contains("complete -F", "postrider", "requeue", "token", "--payload-bytes");
   }
 
   @Test
@@ -57,7 +59,12 @@ class UsageTest {
     run("status", "--jsn").failed(2, "--jsn", "Try: ./postrider status --help");
     run("enqueue", "--topic", "x").failed(2, "--namespace", "--payload");
     run("pause", "topic", "orders").failed(2, "namespace/topic");
+    run("messages", "search", "--key", "k").failed(2, "--namespace");
     run("messages", "--key", "k").failed(2, "--namespace");
+    run("dead", "list", "--after", "x").failed(2, "--after");
+    run("keys", "lst").failed(2, "lst");
+    run("bench", "--messages", "5").failed(2, "--messages: expected 100 to 200000, got 5");
+    run("up", "--demo", "--url", "jdbc:postgresql://127.0.0.1:1/none").failed(2, "--demo");
     run().failed(2, "which command?");
   }
 

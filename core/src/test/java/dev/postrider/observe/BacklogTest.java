@@ -170,6 +170,14 @@ class BacklogTest {
         .doesNotContain("Bitmap Heap Scan on queue");
   }
 
+  @Test
+  @Tag("PO-11")
+  void aSingleLongTopicIsEstimatedToo() throws Exception {
+    fill("big", 15_000);
+    database.execute("analyze postrider.queue");
+    assertThat(read().pending()).isBetween(13_000L, 17_000L);
+  }
+
   /** The plans of all statements inside the functions, as auto_explain tells them. */
   private String plans() throws Exception {
     StringBuilder plans = new StringBuilder();

@@ -94,6 +94,12 @@ public record Broker(
     return URLDecoder.decode(part.replace("+", "%2B"), StandardCharsets.UTF_8);
   }
 
+  /** The same with TLS. */
+  public Broker withTls(SSLContext context) {
+    return new Broker(
+        addresses, virtualHost, user, password, context, connectionName, heartbeat, connectTimeout);
+  }
+
   @Override
   public String toString() {
     return "Broker[%s%s, virtualHost=%s, user=%s, connectionName=%s]"

@@ -71,6 +71,7 @@ final class Connector implements AutoCloseable {
     Wire.Open open = null;
     try {
       open = wire.open(null);
+      declare(open);
       Link fresh = new Link(open, config, suspects, this::execute, () -> execute(this::ended));
       fresh.open();
       link = fresh; // with all its channels: a key's way depends on how many there are
@@ -80,6 +81,15 @@ final class Connector implements AutoCloseable {
       failed(e, open);
     } finally {
       firstTry.countDown();
+    }
+  }
+
+  /** A queue that is otherwise than we would have it is no reason to deliver nothing at all. */
+  private void declare(Wire.Open open) {
+    try {
+      config.topology().declare(open.connection());
+    } catch (TopologyException e) {
+      log.error("event=outbox_rabbitmq_topology differences=\"{}\"", e.differences());
     }
   }
 

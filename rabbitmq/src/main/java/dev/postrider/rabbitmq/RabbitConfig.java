@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  *     before it
  * @param maxMessageBytes a larger body is dead at once; should not be more than the broker's {@code
  *     max_message_size}
+ * @param topology declared on every new connection; what differs is logged, and the rest used
  */
 public record RabbitConfig(
     Broker broker,
@@ -28,7 +29,8 @@ public record RabbitConfig(
     Duration confirmTimeout,
     boolean mandatory,
     boolean pipelining,
-    int maxMessageBytes) {
+    int maxMessageBytes,
+    Topology topology) {
 
   public RabbitConfig {
     new Violations()
@@ -40,6 +42,21 @@ public record RabbitConfig(
             maxMessageBytes)
         .check(!exchange.toString().isBlank(), "an exchange", "none")
         .report("RabbitMQ destination");
+  }
+
+  /** The same to another broker, or to the same by another way. */
+  public RabbitConfig withBroker(Broker value) {
+    return new RabbitConfig(
+        value,
+        exchange,
+        routingKey,
+        envelope,
+        channels,
+        confirmTimeout,
+        mandatory,
+        pipelining,
+        maxMessageBytes,
+        topology);
   }
 
   public static Builder to(Broker broker) {
@@ -57,6 +74,7 @@ public record RabbitConfig(
     private boolean mandatory = true;
     private boolean pipelining;
     private int maxMessageBytes = 16 << 20;
+    private Topology topology = Topology.builder().build();
 
     private Builder(Broker broker) {
       this.broker = broker;
@@ -102,6 +120,12 @@ public record RabbitConfig(
       return this;
     }
 
+    /** What to declare whenever a connection is made; nothing unless set. */
+    public Builder topology(Topology value) {
+      topology = value;
+      return this;
+    }
+
     /** Fails with everything that is wrong. */
     public RabbitConfig build() {
       return new RabbitConfig(
@@ -113,7 +137,8 @@ public record RabbitConfig(
           confirmTimeout,
           mandatory,
           pipelining,
-          maxMessageBytes);
+          maxMessageBytes,
+          topology);
     }
   }
 }

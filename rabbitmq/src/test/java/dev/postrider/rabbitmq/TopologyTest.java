@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.postrider.message.PostriderException;
 import dev.postrider.rabbitmq.Topology.QueueType;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AutoClose;
@@ -94,5 +95,26 @@ class TopologyTest {
         .hasMessageContaining("e twice")
         .hasMessageContaining("a declared exchange, got Binding[queue=q, exchange=f")
         .hasMessageContaining("a declared queue, got Binding[queue=p");
+  }
+
+  @Test
+  @Tag("HE-6")
+  void aDestinationDeclaresItsTopologyAndDeliversAlthoughSomethingDiffers() throws Exception {
+    broker.channel().queueDeclare(audit, true, false, false, Map.of("x-max-length", 5));
+    RabbitConfig config =
+        RabbitConfig.to(TestBroker.broker(broker.server))
+            .exchange(exchange)
+            .routingKey("invoice.sent")
+            .topology(topology())
+            .build();
+    try (RabbitDestination destination = RabbitDestination.open(config)) {
+      await()
+          .atMost(Duration.ofSeconds(30))
+          .until(
+              () ->
+                  Given.code(Given.answer(destination, Given.message("orders")))
+                      .equals("delivered"));
+    }
+    assertThat(broker.take(billing)).hasSize(1);
   }
 }

@@ -7,10 +7,12 @@ import dev.postrider.cli.output.Screen;
 import dev.postrider.cli.settings.Masks;
 import dev.postrider.cli.settings.Origin;
 import dev.postrider.cli.settings.Settings;
+import dev.postrider.store.Migrations;
 import dev.postrider.store.Schema;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -108,6 +110,11 @@ final class Context {
     return config().schema();
   }
 
+  /** Whether one is configured, or an {@code up} runs here. */
+  boolean hasDatabase() throws IOException {
+    return config().database().url() != null || UpFile.here().read().isPresent();
+  }
+
   /** The database's URL: the configured one, or that of the {@code up} that runs here. */
   String url() {
     @Nullable String configured = config().database().url();
@@ -143,6 +150,17 @@ final class Context {
     DatabaseConfig database = config().database();
     String url = database.directUrl() == null ? url() : database.directUrl();
     return Connections.to(url, database, "postrider", SILENCE);
+  }
+
+  /** Refuses to start what would try for ever. */
+  void requireSchema() throws SQLException {
+    List<String> pending = new Migrations(schema()).pending(dataSource());
+    if (!pending.isEmpty()) {
+      throw new Failure(
+          ExitCode.NOT_MIGRATED,
+          "the schema \"%s\" lacks %s; run: ./postrider migrate"
+              .formatted(schema().name(), String.join(", ", pending)));
+    }
   }
 
   /** Goes on only if somebody says so: on the terminal, or beforehand with {@code --yes}. */

@@ -1,102 +1,27 @@
 package dev.postrider.cli.command;
 
-import dev.postrider.cli.output.Colour;
-import dev.postrider.cli.output.Fields;
-import dev.postrider.cli.output.Table;
-import dev.postrider.cli.output.Words;
-import dev.postrider.deadletter.DeadLetter;
-import dev.postrider.deadletter.DeadLetterFilter;
-import dev.postrider.deadletter.DeadLetterPage;
-import dev.postrider.deadletter.DeadLetterPage.Cursor;
-import dev.postrider.deadletter.DeadLetters;
-import java.time.Instant;
-import java.time.format.DateTimeParseException;
-import java.util.UUID;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
-/** Lists dead letters. */
+/** Lists dead letters, and what can be done with them. */
 @Command(
     name = "dead",
     description = "List dead letters, the newest first; show, requeue or discard them.",
-    subcommands = {MessagesCommand.Show.class, DeadRequeueCommand.class, DeadDiscardCommand.class},
+    subcommands = {
+      DeadCommand.Listing.class,
+      MessagesCommand.Show.class,
+      DeadRequeueCommand.class,
+      DeadDiscardCommand.class
+    },
     footer = {
-      "  ./postrider dead --topic orders --code timeout",
+      "  ./postrider dead list --topic orders --code timeout",
       "  ./postrider dead requeue --topic orders --code timeout",
       "  ./postrider dead discard 019a8b5e-5d0c-7c52-a3a4-0f6a8e2f1b7d --reason 'test data'"
     })
-final class DeadCommand extends PostriderCommand {
-  @Mixin DeadFilterOptions filter = new DeadFilterOptions();
-
-  @Option(names = "--limit", paramLabel = "N", description = "Dead letters a page, 1 to 1000; 50.")
-  int limit = 50;
-
-  @Option(names = "--oldest", description = "The oldest first.")
-  boolean oldest;
-
-  @Option(names = "--after", paramLabel = "PLACE", description = "What the last page called next.")
-  @Nullable String after;
-
-  @Override
-  int run(Context context) throws Exception {
-    DeadLetterFilter wanted = filter.filter(this);
-    @Nullable Cursor start = cursor();
-    DeadLetterPage page =
-        new DeadLetters(context.dataSource(), context.schema()).list(wanted, !oldest, start, limit);
-    @Nullable Cursor end = page.next();
-    @Nullable String next = end == null ? null : end.diedAt() + "/" + end.id();
-    if (context.json()) {
-      screen()
-          .json(
-              new Fields()
-                  .with("items", page.items().stream().map(Shown::json).toList())
-                  .with("next", next)
-                  .map());
-      return ExitCode.OK;
-    }
-    print(page);
-    if (next != null) {
-      screen().note("more: --after " + next);
-    }
-    return ExitCode.OK;
-  }
-
-  private void print(DeadLetterPage page) {
-    Table table =
-        new Table("id", "topic", "key", "died", "tries", "blocks", "code", "error", "discarded");
-    for (DeadLetter dead : page.items()) {
-      table.row(
-          dead.blocking() ? Colour.BAD : null,
-          dead.id(),
-          dead.route(),
-          dead.key(),
-          Words.time(dead.diedAt()),
-          dead.attempts(),
-          dead.blocking() ? "its key" : "",
-          dead.code(),
-          dead.error() == null ? null : Words.cut(dead.error(), 60),
-          dead.discardReason());
-    }
-    if (table.isEmpty()) {
-      screen().line("No dead letter.");
-    } else {
-      screen().table(table);
-    }
-  }
-
-  private @Nullable Cursor cursor() {
-    if (after == null) {
-      return null;
-    }
-    int slash = after.indexOf('/');
-    try {
-      return new Cursor(
-          Instant.parse(after.substring(0, Math.max(slash, 0))),
-          UUID.fromString(after.substring(slash + 1)));
-    } catch (DateTimeParseException | IllegalArgumentException e) {
-      throw usage("--after: expected what the last page called next, got \"" + after + "\"");
-    }
-  }
+final class DeadCommand extends DeadList {
+  /** The same by its name. */
+  @Command(
+      name = "list",
+      description = "List dead letters, the newest first; the same as dead alone.",
+      footer = "  ./postrider dead list --topic orders --code timeout")
+  static final class Listing extends DeadList {}
 }

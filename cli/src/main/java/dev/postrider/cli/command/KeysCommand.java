@@ -1,12 +1,7 @@
 package dev.postrider.cli.command;
 
 import dev.postrider.cli.output.Fields;
-import dev.postrider.cli.output.Table;
-import dev.postrider.cli.output.Words;
-import dev.postrider.deadletter.BlockedKey;
 import dev.postrider.deadletter.BlockedKeys;
-import java.util.List;
-import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -15,60 +10,19 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "keys",
     description = "List the keys that wait behind a dead message, the longest waiting first.",
-    subcommands = {KeysCommand.Retry.class, KeysCommand.Skip.class},
+    subcommands = {KeysCommand.Listing.class, KeysCommand.Retry.class, KeysCommand.Skip.class},
     footer = {
-      "  ./postrider keys",
+      "  ./postrider keys list",
       "  ./postrider keys retry payments DE-4711",
       "  ./postrider keys skip payments DE-4711 --reason 'account closed'"
     })
-final class KeysCommand extends PostriderCommand {
-  @Option(names = "--limit", paramLabel = "N", description = "Keys, 1 to 1000; 100.")
-  int limit = 100;
-
-  @Override
-  int run(Context context) throws Exception {
-    List<BlockedKey> keys =
-        new BlockedKeys(context.dataSource(), context.schema()).list(null, limit);
-    if (context.json()) {
-      screen()
-          .json(new Fields().with("items", keys.stream().map(KeysCommand::json).toList()).map());
-      return ExitCode.OK;
-    }
-    Table table =
-        new Table("namespace", "key", "for", "behind", "head", "topic", "seq", "code", "error");
-    for (BlockedKey key : keys) {
-      table.row(
-          key.namespace(),
-          key.key(),
-          Words.age(key.blockedFor()),
-          Words.count(key.followers()) + (key.followers() >= BlockedKey.MOST ? "+" : ""),
-          key.head(),
-          key.route().topic(),
-          key.sequence(),
-          key.code(),
-          key.error() == null ? null : Words.cut(key.error(), 60));
-    }
-    if (table.isEmpty()) {
-      screen().line("No key is blocked.");
-    } else {
-      screen().table(table);
-    }
-    return ExitCode.OK;
-  }
-
-  private static Map<String, Object> json(BlockedKey key) {
-    return new Fields()
-        .with("namespace", key.namespace())
-        .with("key", key.key())
-        .with("head", key.head())
-        .with("topic", key.route().topic())
-        .with("sequence", key.sequence())
-        .with("blocked_at", key.blockedAt())
-        .with("followers", key.followers())
-        .with("code", key.code())
-        .with("error", key.error())
-        .map();
-  }
+final class KeysCommand extends KeyList {
+  /** The same by its name. */
+  @Command(
+      name = "list",
+      description = "List the keys that wait behind a dead message; the same as keys alone.",
+      footer = "  ./postrider keys list")
+  static final class Listing extends KeyList {}
 
   /** A key, and what is done to its head. */
   abstract static class Act extends PostriderCommand {

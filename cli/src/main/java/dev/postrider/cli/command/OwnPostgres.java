@@ -80,6 +80,10 @@ final class OwnPostgres implements AutoCloseable {
     }
   }
 
+  int port() {
+    return server.port();
+  }
+
   String jdbcUrl() {
     return server.jdbcUrl();
   }

@@ -33,6 +33,8 @@ import picocli.CommandLine.Spec;
       MigrateCommand.class,
       EnqueueCommand.class,
       RelayCommand.class,
+      ServerCommand.class,
+      TokenCommand.class,
       StatusCommand.class,
       MessagesCommand.class,
       TailCommand.class,
@@ -43,6 +45,7 @@ import picocli.CommandLine.Spec;
       ReplayCommand.class,
       ArchiveCommand.class,
       DoctorCommand.class,
+      BenchCommand.class,
       ConfigCommand.class,
       GenerateCompletion.class
     })

@@ -3,9 +3,7 @@ package dev.postrider.cli.command;
 import dev.postrider.cli.config.Config;
 import dev.postrider.cli.settings.Settings;
 import dev.postrider.relay.Relay;
-import dev.postrider.store.Migrations;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -44,26 +42,16 @@ final class RelayCommand extends PostriderCommand {
           "no route is configured, so nothing would be carried\n"
               + "Add postrider.routes to postrider.yaml; docs/cli.md has an example.");
     }
-    requireSchema(context);
+    context.requireSchema();
     StopSignal stop = StopSignal.install(Relays.patience(config));
-    try (Relay relay = Relays.build(config, context.dataSource(), context.direct()).start()) {
+    try (Relay relay =
+        Relays.builder(config, context.dataSource(), context.direct()).build().start()) {
       screen().note("relay " + config.relay().name() + ": " + Relays.routes(config));
       stop.await();
       screen().note("stopping: finishing what is in flight");
     }
     screen().note("stopped");
     return ExitCode.OK;
-  }
-
-  /** A relay would try for ever. */
-  private static void requireSchema(Context context) throws Exception {
-    List<String> pending = new Migrations(context.schema()).pending(context.dataSource());
-    if (!pending.isEmpty()) {
-      throw new Failure(
-          ExitCode.NOT_MIGRATED,
-          "the schema \"%s\" lacks %s; run: ./postrider migrate"
-              .formatted(context.schema().name(), String.join(", ", pending)));
-    }
   }
 
   private Map<String, Settings.Flag> flags() {

@@ -12,11 +12,14 @@ import javax.sql.DataSource;
 final class Relays {
   private Relays() {}
 
-  static Relay build(Config config, DataSource dataSource, DataSource direct) {
+  static Relay.Builder builder(Config config, DataSource dataSource, DataSource direct) {
     Relay.Builder builder =
         Relay.builder(dataSource).direct(direct).schema(config.schema()).config(config.relay());
     for (DestinationConfig destination : config.destinations()) {
-      builder.destination(destination.name(), destination.opener().open(), destination.options());
+      builder.destination(
+          destination.name(),
+          destination.opener().open(dataSource, config.schema()),
+          destination.options());
     }
     for (RouteConfig route : config.routes()) {
       builder.route(
@@ -25,7 +28,7 @@ final class Relays {
           route.destination(),
           RouteOptions.DEFAULT.withRetry(route.retry()));
     }
-    return builder.build();
+    return builder;
   }
 
   /** How long stopping may take, before the process ends all the same. */

@@ -5,6 +5,8 @@ import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.output.Table;
 import dev.postrider.cli.output.Words;
 import dev.postrider.observe.Backlog;
+import dev.postrider.observe.Workers;
+import dev.postrider.observe.Workers.LiveRelay;
 import dev.postrider.store.Pauses;
 import java.sql.Connection;
 import java.util.Comparator;
@@ -26,7 +28,7 @@ final class StatusCommand extends PostriderCommand {
     try (Connection connection = context.dataSource().getConnection()) {
       backlog = Backlog.read(connection, context.schema());
     }
-    List<LiveRelay> relays = LiveRelay.list(context.dataSource(), context.schema());
+    List<LiveRelay> relays = new Workers(context.dataSource(), context.schema()).relays();
     List<Pauses.Pause> pauses = new Pauses(context.dataSource(), context.schema()).list();
     if (context.json()) {
       screen().json(json(backlog, relays, pauses));
@@ -65,6 +67,7 @@ final class StatusCommand extends PostriderCommand {
   private void topics(Backlog backlog) {
     Table table = new Table("topic", "pending", "oldest", "dead");
     backlog.topics().stream()
+        .filter(topic -> topic.pending() > 0 || topic.dead() > 0)
         .sorted(Comparator.comparing(Backlog.Topic::oldestAge).reversed())
         .limit(TOPICS_MAX)
         .forEach(
@@ -129,7 +132,7 @@ final class StatusCommand extends PostriderCommand {
         .with("dead_estimated", backlog.deadEstimated())
         .with("blocked_keys", backlog.blockedKeys())
         .with("topics", backlog.topics().stream().map(StatusCommand::json).toList())
-        .with("relays", relays.stream().map(LiveRelay::json).toList())
+        .with("relays", relays.stream().map(StatusCommand::json).toList())
         .with("paused", pauses.stream().map(StatusCommand::json).toList())
         .map();
   }
@@ -142,6 +145,16 @@ final class StatusCommand extends PostriderCommand {
         .with("estimated", topic.estimated())
         .with("oldest_age_seconds", topic.oldestAge())
         .with("dead", topic.dead())
+        .map();
+  }
+
+  private static Map<String, Object> json(LiveRelay relay) {
+    return new Fields()
+        .with("name", relay.name())
+        .with("seen_seconds_ago", relay.sinceSeen().toSeconds())
+        .with("lost", relay.lost())
+        .with("in_flight", relay.inFlight())
+        .with("leases", relay.leases())
         .map();
   }
 

@@ -1,19 +1,15 @@
 package dev.postrider.cli.command;
 
+import dev.postrider.access.Tokens;
 import dev.postrider.cli.config.Config;
 import dev.postrider.cli.config.DatabaseConfig;
-import dev.postrider.cli.config.DestinationConfig;
-import dev.postrider.cli.config.RouteConfig;
-import dev.postrider.cli.destination.LogDestination;
-import dev.postrider.cli.output.Screen;
-import dev.postrider.dispatch.DestinationOptions;
-import dev.postrider.message.RetryPolicy;
+import dev.postrider.cli.demo.DemoTraffic;
 import dev.postrider.relay.Relay;
-import java.io.FileDescriptor;
-import java.io.FileOutputStream;
+import dev.postrider.server.Metrics;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -23,13 +19,17 @@ import picocli.CommandLine.Option;
 @Command(
     name = "up",
     description = {
-      "Start everything: a PostgreSQL of its own, the schema, and a relay that prints each message"
-          + " as a line of JSON.",
+      "Start everything: a PostgreSQL of its own, the schema, the server, and a relay that gives"
+          + " each message to the server's stream and prints it as a line of JSON.",
       "The data stays in .postrider/data and is used again next time. With a database configured"
           + " that one is used, and with routes configured the relay goes by them.",
       "Ctrl-C ends it in order."
     },
-    footer = {"  ./postrider up", "  ./postrider up --data /var/tmp/outbox --port 15432"})
+    footer = {
+      "  ./postrider up",
+      "  ./postrider up --demo",
+      "  ./postrider up --data /var/tmp/outbox --port 15432"
+    })
 final class UpCommand extends PostriderCommand {
   private static final Duration SILENCE = Duration.ofSeconds(90);
 
@@ -45,16 +45,36 @@ final class UpCommand extends PostriderCommand {
       description = "PostgreSQL's port; 15432 unless given, or another if that is taken.")
   @Nullable Integer port;
 
+  @Option(
+      names = "--demo",
+      description = "Make up traffic: ordered keys, failures, retries, dead letters.")
+  boolean demo;
+
   @Override
   int run(Context context) throws Exception {
     Config config = context.config();
+    if (demo && (config.database().url() != null || !config.routes().isEmpty())) {
+      throw new Failure(
+          ExitCode.USAGE,
+          "--demo makes up messages, so it goes neither with a configured database nor with"
+              + " configured routes");
+    }
     StopSignal stop = StopSignal.install(Relays.patience(config).plusSeconds(60));
-    @Nullable String url = config.database().url();
-    if (url != null) {
+    Config served = config.routes().isEmpty() ? UpRoutes.in(config, demo) : config;
+    if (config.database().url() != null) {
       DataSource dataSource = context.dataSource();
       List<String> applied = MigrateCommand.apply(dataSource, config.schema(), false);
       applied.forEach(file -> screen().note("migrated: " + file));
-      carry(config, dataSource, context.direct(), stop);
+      serve(
+          served,
+          dataSource,
+          context.direct(),
+          server -> {
+            greet(served, server);
+            screen()
+                .note("Its callers need a token: ./postrider token create NAME --role operator");
+          },
+          stop);
       return ExitCode.OK;
     }
     screen().note("starting PostgreSQL on the data in " + data);
@@ -62,52 +82,54 @@ final class UpCommand extends PostriderCommand {
       DatabaseConfig own = new DatabaseConfig(postgres.jdbcUrl(), null, null, null);
       DataSource dataSource = Connections.to(postgres.jdbcUrl(), own, "postrider", SILENCE);
       MigrateCommand.apply(dataSource, config.schema(), true);
+      OperatorToken token =
+          new OperatorToken(
+              new Tokens(dataSource, config.schema()), data.resolveSibling("operator-token"));
+      String secret = token.get(context.actor());
       postgres.announce();
-      carry(config, dataSource, dataSource, stop);
+      UpGreeting greeting = new UpGreeting(screen(), config.schema(), postgres.port());
+      serve(
+          served,
+          dataSource,
+          dataSource,
+          server -> {
+            greet(served, server);
+            greeting.say(server.url(), secret, token.file(), demo);
+          },
+          stop);
       screen().note("stopping PostgreSQL; the data stays in " + data);
     }
     return ExitCode.OK;
   }
 
-  private void carry(Config config, DataSource dataSource, DataSource direct, StopSignal stop)
+  private void serve(
+      Config config,
+      DataSource dataSource,
+      DataSource direct,
+      Consumer<RunningServer> greeting,
+      StopSignal stop)
       throws InterruptedException {
-    Config served = config.routes().isEmpty() ? withLog(config) : config;
-    try (Relay relay = Relays.build(served, dataSource, direct).start()) {
-      greet(served, dataSource);
+    Metrics metrics = new Metrics();
+    try (Relay relay =
+            Relays.builder(config, dataSource, direct).listener(metrics.relay()).build().start();
+        RunningServer server =
+            RunningServer.startSomewhere(config, dataSource, direct, metrics, relay)) {
+      greeting.accept(server);
+      screen().note("Ctrl-C ends it.");
+      screen().note("");
+      if (demo) {
+        try (DemoTraffic traffic = DemoTraffic.start(dataSource, config.schema())) {
+          stop.await();
+        }
+      }
       stop.await();
       screen().note("stopping: finishing what is in flight");
     }
   }
 
-  private static Config withLog(Config config) {
-    return config.withRouteForAll(
-        new DestinationConfig(
-            "log",
-            "log",
-            DestinationOptions.DEFAULT,
-            () -> new LogDestination(new FileOutputStream(FileDescriptor.out))),
-        new RouteConfig(RouteConfig.ANY, RouteConfig.ANY, "log", RetryPolicy.DEFAULT));
-  }
-
-  private void greet(Config config, DataSource dataSource) {
-    Screen screen = screen();
-    screen.note("");
-    screen.note("Postrider is up. Relay: " + Relays.routes(config));
-    if (dataSource instanceof org.postgresql.ds.PGSimpleDataSource own
-        && config.database().url() == null) {
-      String uri = "postgresql://postgres@127.0.0.1:%d/postgres".formatted(own.getPortNumbers()[0]);
-      screen.note("");
-      screen.note("Send a first message, from another terminal in this folder:");
-      screen.note("  ./postrider enqueue -n demo -t hello -k ann -p '{\"text\": \"hello\"}'");
-      screen.note("or from SQL:");
-      screen.note(
-          "  psql %s -c \"select * from %s.enqueue('demo', 'hello', '{}', key => 'ann')\""
-              .formatted(uri, config.schema().name()));
-      screen.note("");
-      screen.note("See it arrive here, or with:  ./postrider tail --payload");
-      screen.note("Look around with:             ./postrider status");
-    }
-    screen.note("Ctrl-C ends it.");
-    screen.note("");
+  private void greet(Config config, RunningServer server) {
+    screen().note("");
+    screen().note("Postrider is up. Relay: " + Relays.routes(config));
+    screen().note("Server: " + server.url());
   }
 }

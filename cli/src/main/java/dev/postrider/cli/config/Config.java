@@ -11,6 +11,7 @@ public record Config(
     Schema schema,
     RelayConfig relay,
     ArchiveSettings archive,
+    ServerSettings server,
     List<DestinationConfig> destinations,
     List<RouteConfig> routes) {
   public Config {
@@ -18,10 +19,17 @@ public record Config(
     routes = List.copyOf(routes);
   }
 
-  /** The same with one more destination and a route to it for everything. */
-  public Config withRouteForAll(DestinationConfig destination, RouteConfig route) {
-    List<DestinationConfig> more = new ArrayList<>(destinations);
-    more.add(destination);
-    return new Config(database, schema, relay, archive, more, List.of(route));
+  /** The same with another server. */
+  public Config withServer(ServerSettings value) {
+    return new Config(database, schema, relay, archive, value, destinations, routes);
+  }
+
+  /** The same with these destinations and routes too. */
+  public Config with(List<DestinationConfig> moreDestinations, List<RouteConfig> moreRoutes) {
+    List<DestinationConfig> allDestinations = new ArrayList<>(destinations);
+    allDestinations.addAll(moreDestinations);
+    List<RouteConfig> allRoutes = new ArrayList<>(routes);
+    allRoutes.addAll(moreRoutes);
+    return new Config(database, schema, relay, archive, server, allDestinations, allRoutes);
   }
 }

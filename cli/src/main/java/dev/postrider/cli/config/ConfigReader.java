@@ -25,9 +25,10 @@ public final class ConfigReader {
       Schema schema = schema(root);
       RelayConfig relay = relay(root);
       ArchiveSettings archive = archive(root);
+      ServerSettings server = ServerSettings.read(root);
       List<DestinationConfig> destinations = Destinations.read(root);
       List<RouteConfig> routes = Routes.read(root, destinations);
-      config = new Config(database, schema, relay, archive, destinations, routes);
+      config = new Config(database, schema, relay, archive, server, destinations, routes);
     }
     settings.finish();
     return config;

@@ -3,13 +3,16 @@ package dev.postrider.cli.config;
 import dev.postrider.cli.destination.DestinationType;
 import dev.postrider.cli.destination.DestinationTypes;
 import dev.postrider.cli.settings.Section;
+import dev.postrider.dispatch.Destination;
 import dev.postrider.dispatch.DestinationOptions;
 import dev.postrider.dispatch.DestinationOptions.BreakerOptions;
+import dev.postrider.store.Schema;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
+import javax.sql.DataSource;
 
 /** Reads {@code destinations}. */
 final class Destinations {
@@ -45,12 +48,12 @@ final class Destinations {
     }
     DestinationOptions options = options(section);
     DestinationType.Opener opener =
-        type.map(known -> known.read(section)).orElse(Destinations::unknown);
+        type.map(known -> known.read(section, options)).orElse(Destinations::unknown);
     return new DestinationConfig(name, typeName, options, opener);
   }
 
   /** Never called: the configuration was refused. */
-  private static dev.postrider.dispatch.Destination unknown() {
+  private static Destination unknown(DataSource dataSource, Schema schema) {
     throw new IllegalStateException("a destination of an unknown type");
   }
 

@@ -2,6 +2,9 @@ package dev.postrider.cli.destination;
 
 import dev.postrider.cli.settings.Section;
 import dev.postrider.dispatch.Destination;
+import dev.postrider.dispatch.DestinationOptions;
+import dev.postrider.store.Schema;
+import javax.sql.DataSource;
 
 /** One kind of destination. Thread-safe. */
 public interface DestinationType {
@@ -10,13 +13,21 @@ public interface DestinationType {
 
   /**
    * Reads the settings of this kind, beside those that all destinations have, and notes in the
-   * section what is wrong with them. Connects to nothing: every command reads the configuration.
+   * section what is wrong with them. Connects to nothing and opens no file: every command reads the
+   * configuration.
+   *
+   * @param options the settings that all destinations have
    */
-  Opener read(Section section);
+  Opener read(Section section, DestinationOptions options);
 
   /** Opens the destination that was configured. */
   @FunctionalInterface
   interface Opener {
-    Destination open();
+    /**
+     * Called when a relay starts.
+     *
+     * @param dataSource the database that the messages come from
+     */
+    Destination open(DataSource dataSource, Schema schema);
   }
 }

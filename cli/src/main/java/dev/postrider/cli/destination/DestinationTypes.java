@@ -5,7 +5,9 @@ import java.util.Optional;
 
 /** The kinds there are. */
 public final class DestinationTypes {
-  private static final List<DestinationType> ALL = List.of(new LogType());
+  private static final List<DestinationType> ALL =
+      List.of(
+          new LogType(), new RabbitType(), new KafkaType(), new WebhookType(), new StreamType());
 
   private DestinationTypes() {}
 

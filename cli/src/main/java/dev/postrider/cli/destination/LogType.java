@@ -1,6 +1,7 @@
 package dev.postrider.cli.destination;
 
 import dev.postrider.cli.settings.Section;
+import dev.postrider.dispatch.DestinationOptions;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 
@@ -12,8 +13,8 @@ final class LogType implements DestinationType {
   }
 
   @Override
-  public Opener read(Section section) {
-    return LogType::toStandardOutput;
+  public Opener read(Section section, DestinationOptions options) {
+    return (dataSource, schema) -> toStandardOutput();
   }
 
   /** Not System.out, which keeps to itself that nobody reads any more. */

@@ -44,7 +44,8 @@ final class WorkChecks {
         : Finding.trouble(
             "relays",
             alive + " alive, but " + waiting,
-            "Is there a route for it? Is a destination down? ./postrider tail shows errors.");
+            "Is there a route for it? Is a destination down? Errors: ./postrider tail; a breaker that"
+                + " is open: outbox_breaker_changed in the relay's log, /v1/health of its server.");
   }
 
   static Finding leases(Patient patient) throws SQLException {

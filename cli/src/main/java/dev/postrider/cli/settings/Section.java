@@ -3,13 +3,12 @@ package dev.postrider.cli.settings;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,10 +40,18 @@ public final class Section implements AutoCloseable {
     return path;
   }
 
-  /** Notes something wrong with a setting of this section, or with all of it if key is empty. */
+  /**
+   * Notes something wrong with a setting of this section, or with all of it if key is empty. An
+   * item of a list is {@code key[0]} and so on.
+   */
   public void problem(String key, String text) {
-    Node.@Nullable Scalar given = key.isEmpty() ? null : settings.override(path(key));
-    @Nullable Node node = file.entries().get(key);
+    int bracket = key.indexOf('[');
+    String name = bracket < 0 ? key : key.substring(0, bracket);
+    Node.@Nullable Scalar given = name.isEmpty() ? null : settings.override(path(name));
+    @Nullable Node node = file.entries().get(name);
+    if (bracket >= 0 && node instanceof Node.Sequence list) {
+      node = list.items().get(Integer.parseInt(key.substring(bracket + 1, key.length() - 1)));
+    }
     Origin origin = given != null ? given.origin() : node != null ? node.origin() : file.origin();
     settings.problem(origin, key.isEmpty() ? path : path(key), text);
   }
@@ -74,6 +81,11 @@ public final class Section implements AutoCloseable {
   /** A URL, which may hold a password. */
   public @Nullable String url(String key) {
     return read(key, null, text -> text, Masks::url);
+  }
+
+  /** A text of which only this is shown. */
+  public @Nullable String masked(String key, Function<String, String> show) {
+    return read(key, null, text -> text, show);
   }
 
   public int number(String key, int otherwise, int min, int max) {
@@ -125,6 +137,15 @@ public final class Section implements AutoCloseable {
 
   /** Several texts: a list in the file, separated by commas elsewhere. */
   public List<String> texts(String key) {
+    return texts(key, value -> value);
+  }
+
+  /** Several texts that are never shown. */
+  public List<String> secrets(String key) {
+    return texts(key, value -> Masks.HIDDEN);
+  }
+
+  private List<String> texts(String key, Function<String, String> show) {
     if (file.entries().get(key) instanceof Node.Sequence list
         && settings.override(path(key)) == null) {
       asked.add(key);
@@ -136,30 +157,34 @@ public final class Section implements AutoCloseable {
           settings.problem(item.origin(), path(key), "expected a list of texts");
         }
       }
-      settings.show(path(key), String.join(", ", items), list.origin());
+      settings.show(
+          path(key), items.stream().map(show).collect(Collectors.joining(", ")), list.origin());
       return items;
     }
-    @Nullable String text = text(key);
+    @Nullable String text = read(key, null, given -> given, show);
     return text == null ? List.of() : List.of(text.strip().split("\\s*,\\s*"));
   }
 
-  /** Names and texts whatever the names are; values may be secrets, so none is shown. */
-  public Map<String, String> properties(String key) {
+  /**
+   * Names and texts whatever the names are, secrets that are not shown.
+   *
+   * @param separator stands in a name where a variable of the environment has an underscore
+   */
+  public Map<String, String> properties(String key, char separator) {
     Map<String, String> found = new LinkedHashMap<>();
-    if (asked.add(key) && file.entries().get(key) instanceof Node.Mapping mapping) {
-      mapping
-          .entries()
-          .forEach(
-              (name, node) -> {
-                if (node instanceof Node.Scalar scalar && scalar.text() != null) {
-                  found.put(name, scalar.text());
-                  settings.show(path(key) + "." + name, Masks.HIDDEN, node.origin());
-                } else {
-                  settings.problem(node.origin(), path(key) + "." + name, "expected a text");
-                }
-              });
+    try (Section section = section(key)) {
+      for (String name : section.all(separator)) {
+        @Nullable String value = section.secret(name);
+        if (value != null) {
+          found.put(name, value);
+        }
+      }
     }
     return found;
+  }
+
+  private Set<String> all(char separator) {
+    return new Names(settings, path, file.entries().keySet()).all(separator);
   }
 
   /** The settings under a key of this section. */
@@ -173,26 +198,7 @@ public final class Section implements AutoCloseable {
    * variables that end in the given setting, which tells the name's end from the setting's start.
    */
   public Set<String> names(String telling) {
-    Set<String> names = new LinkedHashSet<>(file.entries().keySet());
-    for (String flag : settings.flagPaths()) {
-      if (flag.startsWith(path + ".") && flag.indexOf('.', path.length() + 1) > 0) {
-        names.add(flag.substring(path.length() + 1, flag.indexOf('.', path.length() + 1)));
-      }
-    }
-    String start = Settings.variable(path) + "_";
-    String end = "_" + Settings.variable(telling);
-    for (String variable : settings.variables()) {
-      boolean telltale =
-          variable.startsWith(start)
-              && variable.endsWith(end)
-              && variable.length() > start.length() + end.length();
-      if (telltale
-          && names.stream().noneMatch(n -> variable.equals(Settings.variable(path(n)) + end))) {
-        String name = variable.substring(start.length(), variable.length() - end.length());
-        names.add(name.toLowerCase(Locale.ROOT).replace('_', '-'));
-      }
-    }
-    return names;
+    return new Names(settings, path, file.entries().keySet()).endingIn(telling);
   }
 
   /** The sections of a list: those of the file, and as many more as flags and variables name. */

@@ -31,6 +31,8 @@ public final class Settings {
   private static final Pattern KUBERNETES =
       Pattern.compile("POSTRIDER_(?:\\w+_)?(?:SERVICE_(?:HOST|PORT)\\w*|PORT|PORT_\\d+_\\w+)");
 
+  private static final String OWN_PORT = "POSTRIDER_SERVER_PORT";
+
   private final Map<String, Flag> flags;
   private final Map<String, String> environment = new TreeMap<>();
   private final Node.Mapping file;
@@ -49,7 +51,7 @@ public final class Settings {
     this.flags = new LinkedHashMap<>(flags);
     variables.forEach(
         (name, value) -> {
-          if (name.startsWith(PREFIX) && !value.isBlank() && !others(name)) {
+          if (name.startsWith(PREFIX) && !value.isBlank() && !others(name, value)) {
             environment.put(name, value);
           }
         });
@@ -68,8 +70,10 @@ public final class Settings {
     return new Settings(flags, variables, file);
   }
 
-  private static boolean others(String name) {
-    return OTHERS.contains(name) || KUBERNETES.matcher(name).matches();
+  /** A service called postrider-server has POSTRIDER_SERVER_PORT too, and in it a URL. */
+  private static boolean others(String name, String value) {
+    return OTHERS.contains(name)
+        || (KUBERNETES.matcher(name).matches() && !(name.equals(OWN_PORT) && !value.contains("/")));
   }
 
   /** Where reading starts. */

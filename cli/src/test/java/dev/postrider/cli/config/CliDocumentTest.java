@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -19,21 +18,16 @@ import org.junit.jupiter.api.io.TempDir;
 /** The page about the executable shows what there is, all of it. */
 @Tag("HE-13")
 class CliDocumentTest {
-  private static final Path PAGE = Path.of("../docs/cli.md");
-
   @TempDir Path folder;
 
   private static List<MatchResult> find(String pattern) throws Exception {
-    return Pattern.compile(pattern, Pattern.DOTALL | Pattern.MULTILINE)
-        .matcher(Files.readString(PAGE))
-        .results()
-        .toList();
+    return Page.of("cli.md").find(pattern);
   }
 
   @Test
   void theExampleWorksAndTheTableHasEveryKeyWithItsDefault() throws Exception {
     Path file = folder.resolve("postrider.yaml");
-    Files.writeString(file, find("```yaml\n(.*?)```").get(0).group(1));
+    Files.writeString(file, Page.of("cli.md").yaml());
     Settings settings = Settings.of(Map.of(), Map.of(), file);
     Config config = ConfigReader.read(settings);
     assertThat(config.routes()).hasSize(2);
@@ -61,8 +55,14 @@ class CliDocumentTest {
         settings.effective().stream()
             .collect(Collectors.toMap(Settings.Effective::path, Settings.Effective::value));
     for (MatchResult row : find("^\\| `(postrider\\.[^`\\[]+)` \\| ([0-9][^ |]*) \\|")) {
-      String documented = row.group(2).replace("16MiB", Long.toString(16 << 20));
+      String documented = inBytes(row.group(2));
       assertThat(effective).containsEntry(row.group(1), documented);
     }
+  }
+
+  private static String inBytes(String size) {
+    return size.endsWith("MiB")
+        ? Long.toString(Long.parseLong(size.replace("MiB", "")) << 20)
+        : size;
   }
 }

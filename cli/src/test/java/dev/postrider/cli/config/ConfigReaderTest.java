@@ -196,7 +196,7 @@ class ConfigReaderTest {
                 + " or 7d, got \"5\"",
             "postrider.yaml:7: postrider.relay.poll-intervall: unknown key; did you mean"
                 + " \"poll-interval\"?",
-            "postrider.yaml:10: postrider.destinations.rail.type: expected one of log, got \"lgo\"",
+            "postrider.yaml:10: postrider.destinations.rail.type: expected one of log, rabbitmq, kafka, webhook, stream, got \"lgo\"",
             "postrider.yaml:11: postrider.destinations.rail.timeout: expected a duration from 1ms to"
                 + " 1h, got \"2h\"",
             "postrider.yaml:12: postrider.destinations.bare.type: missing; it is mandatory",
@@ -255,6 +255,37 @@ class ConfigReaderTest {
   }
 
   @Test
+  void theServerIsReadAndCheckedToo() throws Exception {
+    Config config =
+        read(
+            """
+            postrider:
+              server: {port: 0, tls: {certificates: a.pem, key: b.pem}, host: 0.0.0.0}
+            """);
+    assertThat(config.server().port()).isZero();
+    assertThat(config.server().config().tls()).isNotNull();
+    assertThat(
+            problems(
+                """
+                postrider:
+                  server:
+                    host: 0.0.0.0
+                    threads: 4
+                    tls:
+                      key: b.pem
+                      key-store-password: s3cret
+                """,
+                Map.of()))
+        .hasSize(3)
+        .contains(
+            "postrider.yaml:4: postrider.server.threads: expected a whole number from 8 to 1000,"
+                + " got \"4\"",
+            "postrider.yaml:5: postrider.server.tls.certificates: missing; they go together")
+        .anyMatch(text -> text.startsWith("postrider.yaml:3: postrider.server.host: host 0.0.0.0"))
+        .noneMatch(text -> text.contains("s3cret"));
+  }
+
+  @Test
   void anUnknownFlagIsRefused() throws Exception {
     Settings settings =
         settings(
@@ -274,11 +305,14 @@ class ConfigReaderTest {
             "POSTRIDER_SERVICE_HOST", "10.0.0.1",
             "POSTRIDER_PORT", "tcp://10.0.0.1:80",
             "POSTRIDER_PORT_80_TCP_ADDR", "10.0.0.1",
+            "POSTRIDER_SERVER_PORT", "tcp://10.0.0.1:7080",
             "POSTRIDER_CONSOLE_SERVICE_PORT_HTTP", "80",
             "POSTRIDER_JAVA_OPTS", "-Xmx1g",
             "POSTRIDER_RELAY_LEASE", " ");
     assertThat(ConfigReader.read(settings("", environment, Map.of())).relay().lease())
         .isEqualTo(Duration.ofMinutes(1));
+    Settings own = settings("", Map.of("POSTRIDER_SERVER_PORT", "8080"), Map.of());
+    assertThat(ConfigReader.read(own).server().port()).isEqualTo(8080);
   }
 
   @Test

@@ -91,7 +91,8 @@ begin
       from counted c left join frequency f on f.route = c.route),
   guessed as materialized (
     select w.route, w.since, w.more, case when w.more then greatest(w.n, round(
-        (v_rest - sum(w.n) filter (where not w.more) over ()) * w.weight / sum(w.weight) over ())::bigint)
+        (v_rest - coalesce(sum(w.n) filter (where not w.more) over (), 0))
+          * w.weight / sum(w.weight) over ())::bigint)
       else w.n end as n from weighed w),
   died as materialized (
     select d.route, count(*) as n from (

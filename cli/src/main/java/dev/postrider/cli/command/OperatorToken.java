@@ -1,0 +1,63 @@
+package dev.postrider.cli.command;
+
+import dev.postrider.access.NewToken;
+import dev.postrider.access.Permission;
+import dev.postrider.access.Role;
+import dev.postrider.access.Token;
+import dev.postrider.access.Tokens;
+import java.io.IOException;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.SQLException;
+import java.util.List;
+
+/**
+ * The token of whoever runs {@code up}: made once, kept in a file that only its owner can read, and
+ * made anew if the file or the database is another one.
+ */
+record OperatorToken(Tokens tokens, Path file) {
+  private static final String NAME = "up";
+  private static final int PAGE = 1000;
+
+  /** The secret. */
+  String get(String actor) throws IOException, SQLException {
+    if (Files.isReadable(file)) {
+      String kept = Files.readString(file).strip();
+      if (tokens.check(kept).isPresent()) {
+        return kept;
+      }
+    }
+    revokeLost(actor);
+    NewToken wanted =
+        NewToken.of(NAME, Role.OPERATOR).with(Permission.ENQUEUE, Permission.PAYLOAD_READ);
+    String secret = tokens.create(actor, wanted).secret();
+    keep(secret);
+    return secret;
+  }
+
+  /** The one whose file is gone: nobody knows its secret any more. */
+  private void revokeLost(String actor) throws SQLException {
+    long after = 0;
+    List<Token> page;
+    do {
+      page = tokens.list(after, PAGE);
+      for (Token token : page) {
+        after = token.id();
+        if (token.name().equals(NAME) && token.revokedAt() == null) {
+          tokens.revoke(actor, token.id());
+        }
+      }
+    } while (page.size() == PAGE);
+  }
+
+  private void keep(String secret) throws IOException {
+    Files.deleteIfExists(file);
+    if (FileSystems.getDefault().supportedFileAttributeViews().contains("posix")) {
+      Files.createFile(
+          file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+    }
+    Files.writeString(file, secret + "\n");
+  }
+}

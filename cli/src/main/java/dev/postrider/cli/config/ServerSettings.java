@@ -1,0 +1,115 @@
+package dev.postrider.cli.config;
+
+import dev.postrider.cli.settings.Section;
+import dev.postrider.message.PostriderException;
+import dev.postrider.server.ServerConfig;
+import dev.postrider.server.ServerConfig.Limits;
+import dev.postrider.server.Tls;
+import dev.postrider.server.stream.StreamConfig;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The server's settings. Immutable.
+ *
+ * @param database connections that requests share
+ */
+public record ServerSettings(
+    String host,
+    int port,
+    @Nullable Tls tls,
+    boolean allowPlain,
+    Limits limits,
+    Duration oldestPending,
+    StreamConfig streams,
+    int database) {
+
+  /** What the server takes; fails if the host is not one of this machine. */
+  public ServerConfig config() {
+    return new ServerConfig(host, port, tls, allowPlain, limits, oldestPending);
+  }
+
+  /** The same on another port. */
+  public ServerSettings withPort(int value) {
+    return new ServerSettings(
+        host, value, tls, allowPlain, limits, oldestPending, streams, database);
+  }
+
+  static ServerSettings read(Section root) {
+    ServerConfig usual = ServerConfig.DEFAULT;
+    try (Section section = root.section("server")) {
+      ServerSettings settings =
+          new ServerSettings(
+              section.text("host", usual.host()),
+              section.number("port", usual.port(), 0, 65_535),
+              tls(section),
+              section.flag("allow-plain", usual.allowPlain()),
+              limits(section),
+              section.duration(
+                  "oldest-pending",
+                  usual.oldestPending(),
+                  Duration.ofSeconds(1),
+                  Duration.ofDays(365)),
+              streams(section),
+              section.number("database-connections", 8, 2, 200));
+      check(section, settings);
+      return settings;
+    }
+  }
+
+  /** A name is looked up only when the server starts: other commands may run elsewhere. */
+  private static void check(Section section, ServerSettings settings) {
+    if (!settings.host.matches("[0-9.]+|[0-9a-fA-F:]*:[0-9a-fA-F:.]*|localhost")) {
+      return;
+    }
+    try {
+      settings.config();
+    } catch (PostriderException e) {
+      section.problem("host", String.valueOf(e.getMessage()).replaceFirst("^server: ", ""));
+    }
+  }
+
+  private static Limits limits(Section section) {
+    Limits usual = Limits.DEFAULT;
+    return new Limits(
+        section.size("request-bytes", usual.requestBytes(), 1024, 256 << 20),
+        section.duration(
+            "request-time", usual.requestTime(), Duration.ofMillis(100), Duration.ofMinutes(10)),
+        section.number("threads", usual.threads(), 8, 1000),
+        section.number("connections", usual.connections(), 1, 100_000),
+        section.number("requests-per-second", (int) usual.perSecond(), 1, 1_000_000),
+        section.number("requests-burst", usual.burst(), 1, 1_000_000));
+  }
+
+  private static StreamConfig streams(Section server) {
+    StreamConfig usual = StreamConfig.DEFAULT;
+    try (Section section = server.section("streams")) {
+      return usual
+          .withClients(section.number("clients", usual.clients(), 1, 100_000))
+          .withBuffer(
+              section.number("buffer-events", usual.bufferEvents(), 1, 1_000_000),
+              (int) section.size("buffer-bytes", usual.bufferBytes(), 1024, 1 << 30))
+          .withHeartbeat(
+              section.duration(
+                  "heartbeat", usual.heartbeat(), Duration.ofMillis(100), Duration.ofMinutes(5)));
+    }
+  }
+
+  private static @Nullable Tls tls(Section server) {
+    try (Section section = server.section("tls")) {
+      @Nullable String certificates = section.text("certificates");
+      @Nullable String key = section.text("key");
+      @Nullable String store = section.text("key-store");
+      @Nullable String password = section.secret("key-store-password");
+      if ((certificates == null) != (key == null)) {
+        section.problem(key == null ? "key" : "certificates", "missing; they go together");
+      } else if (certificates != null && store != null) {
+        section.problem("key-store", "expected either certificates and key, or key-store");
+      } else if (certificates != null && key != null) {
+        return Tls.pem(Path.of(certificates), Path.of(key));
+      }
+      return store == null ? null : Tls.keystore(Path.of(store), password == null ? "" : password);
+    }
+  }
+}

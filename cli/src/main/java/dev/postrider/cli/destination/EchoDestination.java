@@ -1,0 +1,60 @@
+package dev.postrider.cli.destination;
+
+import dev.postrider.dispatch.Destination;
+import dev.postrider.message.Message;
+import dev.postrider.message.Outcome;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+/**
+ * Shows what another destination has taken, one line of JSON per message. That nobody reads any
+ * more is no failure: the other one has it. Called by one thread at a time.
+ */
+public final class EchoDestination implements Destination {
+  private final Destination next;
+  private final OutputStream out;
+
+  public EchoDestination(Destination next, OutputStream out) {
+    this.next = next;
+    this.out = out;
+  }
+
+  @Override
+  public void deliver(List<Message> batch, Answers answers) {
+    Map<UUID, Message> messages = new HashMap<>();
+    batch.forEach(message -> messages.put(message.id(), message));
+    next.deliver(
+        batch,
+        (id, outcome) -> {
+          Message message = messages.get(id);
+          if (outcome instanceof Outcome.Delivered && message != null) {
+            show(message);
+          }
+          answers.answer(id, outcome);
+        });
+  }
+
+  private void show(Message message) {
+    try {
+      out.write((LogDestination.line(message) + "\n").getBytes(StandardCharsets.UTF_8));
+      out.flush();
+    } catch (IOException e) {
+      return; // nobody reads
+    }
+  }
+
+  @Override
+  public boolean keepsOrder() {
+    return next.keepsOrder();
+  }
+
+  @Override
+  public void close() {
+    next.close();
+  }
+}
