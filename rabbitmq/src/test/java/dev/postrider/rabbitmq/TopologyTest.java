@@ -102,7 +102,7 @@ class TopologyTest {
   void aDestinationDeclaresItsTopologyAndDeliversAlthoughSomethingDiffers() throws Exception {
     broker.channel().queueDeclare(audit, true, false, false, Map.of("x-max-length", 5));
     RabbitConfig config =
-        RabbitConfig.to(TestBroker.broker(broker.server))
+        RabbitConfig.to(broker.broker())
             .exchange(exchange)
             .routingKey("invoice.sent")
             .topology(topology())
