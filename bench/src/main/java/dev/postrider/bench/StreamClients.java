@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Stream clients, all read by one thread. They speak HTTP/1.0, so that the answer is not cut into
@@ -79,7 +80,7 @@ final class StreamClients implements AutoCloseable {
     int length;
     volatile boolean started;
     volatile boolean cutOff;
-    volatile int events;
+    final AtomicInteger events = new AtomicInteger();
 
     void take(ByteBuffer bytes) {
       while (bytes.hasRemaining()) {
@@ -99,7 +100,7 @@ final class StreamClients implements AutoCloseable {
       }
       started = true;
       if (line[2] == 'e' && line[3] == 'v') {
-        events = events + 1;
+        events.incrementAndGet();
         delayed(System.nanoTime() - sent());
       } else if (line[2] == 'e') {
         cutOff = true;
@@ -128,11 +129,13 @@ final class StreamClients implements AutoCloseable {
 
   /** Clients that have not got so many events, or were cut off. */
   long behind(int expected) {
-    return readers.stream().filter(reader -> reader.cutOff || reader.events < expected).count();
+    return readers.stream()
+        .filter(reader -> reader.cutOff || reader.events.get() < expected)
+        .count();
   }
 
   long events() {
-    return readers.stream().mapToLong(reader -> reader.events).sum();
+    return readers.stream().mapToLong(reader -> reader.events.get()).sum();
   }
 
   /** Ends reading; then delays can be asked for. */

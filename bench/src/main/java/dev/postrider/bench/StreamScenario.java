@@ -52,7 +52,7 @@ final class StreamScenario implements Scenario {
         heap = Math.max(heap, round.heapMb);
       }
       report.row("", "measured", "goal", "");
-      report.ratio("stream_clients_behind", behind);
+      report.ratio("stream_clients_behind", (double) behind);
       report.ratio("stream_heap_mb", heap);
     } finally {
       process.destroy();
@@ -74,7 +74,7 @@ final class StreamScenario implements Scenario {
 
   private record Node(int port, String token, BufferedReader said, BufferedWriter ask) {
     static Node of(BufferedReader said, BufferedWriter ask) throws IOException {
-      String[] words = line(said).split(" ");
+      String[] words = line(said).split(" ", -1);
       return new Node(Integer.parseInt(words[0]), words[1], said, ask);
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.access.NewToken;
 import dev.postrider.access.Permission;
+import dev.postrider.access.Scope;
 import dev.postrider.server.Desk.Answer;
 import java.net.http.HttpRequest.BodyPublishers;
 import org.junit.jupiter.api.AfterAll;
@@ -60,5 +61,82 @@ class EnqueueTest {
     assertThat(answers[1].status()).isEqualTo(200);
     assertThat(answers[1].json().get("duplicate").booleanValue()).isTrue();
     assertThat(answers[1].json().get("id")).isEqualTo(answers[0].json().get("id"));
+  }
+
+  @Test
+  @Tag("EN-5")
+  void manyAreAllOrNone() {
+    String good = "{\"namespace\": \"many\", \"topic\": \"t\", \"key\": \"k\", \"payload\": 1}";
+    Answer answer =
+        DESK.post(PRODUCER, "/v1/messages/batch", "{\"messages\": [" + good + ", " + good + "]}");
+    assertThat(answer.status()).as(answer.text()).isEqualTo(201);
+    assertThat(answer.json().get("messages").get(1).get("sequence").intValue()).isEqualTo(2);
+
+    String tooLong = good.replace("\"k\"", "\"" + "k".repeat(4000) + "\"");
+    Answer refused =
+        DESK.post(
+            PRODUCER, "/v1/messages/batch", "{\"messages\": [" + good + ", " + tooLong + "]}");
+    assertThat(refused.status()).as(refused.text()).isEqualTo(422);
+    assertThat(
+            DESK.postgres.count(
+                "select count(*) from postrider.message_state where namespace = 'many'"))
+        .isEqualTo(2);
+  }
+
+  @Test
+  @Tag("EN-3")
+  void whatIsNotJsonTravelsAsBase64() {
+    Answer answer =
+        DESK.post(
+            PRODUCER,
+            "/v1/messages",
+            """
+            {"namespace": "shop", "topic": "raw", "payload_base64": "AP8=", "content_type": "image/x"}
+            """);
+    String id = answer.json().get("id").stringValue();
+    Answer shown = DESK.get(READER, "/v1/messages/" + id);
+    assertThat(shown.json().get("payload_base64").stringValue()).isEqualTo("AP8=");
+    assertThat(shown.json().get("content_type").stringValue()).isEqualTo("image/x");
+    for (String payload :
+        new String[] {
+          "",
+          ", \"payload\": 1, \"payload_base64\": \"AA==\"",
+          ", \"payload_base64\": \"%\"",
+          ", \"payload\": 1, \"content_type\": \"text/plain\"",
+          ", \"payload\": 1, \"aggregate_id\": \"1\""
+        }) {
+      Answer refused =
+          DESK.post(
+              PRODUCER,
+              "/v1/messages",
+              "{\"namespace\": \"shop\", \"topic\": \"raw\"" + payload + "}");
+      assertThat(refused.status()).as(payload).isEqualTo(422);
+    }
+  }
+
+  @Test
+  @Tag("CH-5")
+  void aTenantEnqueuesOnlyForItself() {
+    String token =
+        DESK.token(NewToken.of("tenant-t", Permission.ENQUEUE).within(Scope.tenant("t"))).secret();
+    String message = "{\"namespace\": \"shop\", \"topic\": \"scoped\", \"payload\": null";
+    assertThat(DESK.post(token, "/v1/messages", message + "}").status()).isEqualTo(201);
+    assertThat(
+            DESK.postgres.column(
+                "select tenant from postrider.message_state where topic = 'scoped'"))
+        .containsExactly("t");
+    assertThat(DESK.post(token, "/v1/messages", message + ", \"tenant\": \"u\"}").status())
+        .isEqualTo(403);
+  }
+
+  @Test
+  void anIdThatExistsIsAConflict() {
+    String id = DESK.enqueue("'shop', 'orders'").toString();
+    Answer answer =
+        DESK.post(
+            PRODUCER,
+            "/v1/messages",
+            "{\"namespace\": \"shop\", \"topic\": \"x\", \"payload\": 1, \"id\": \"" + id + "\"}");
+    assertThat(answer.status()).as(answer.text()).isEqualTo(409);
   }
 }

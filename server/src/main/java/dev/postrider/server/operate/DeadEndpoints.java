@@ -16,7 +16,6 @@ import dev.postrider.server.api.Problem;
 import dev.postrider.store.Schema;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
 import javax.sql.DataSource;
 
@@ -104,7 +103,7 @@ final class DeadEndpoints {
       throw Problem.conflict("message " + call.path().idOf("id") + " is not dead any more")
           .toException();
     }
-    return Map.of("count", 1, "complete", true);
+    return new Done(1, true);
   }
 
   private Object requeueMany(Call call) throws SQLException {
@@ -114,7 +113,7 @@ final class DeadEndpoints {
         selection.ids().isEmpty()
             ? dead.requeue(call.actor(), selection.filter(), patience)
             : dead.requeue(call.actor(), selection.ids());
-    return Map.of("count", count, "complete", !patience.over());
+    return new Done(count, !patience.over());
   }
 
   private Object discardMany(Call call) throws SQLException {
@@ -125,6 +124,6 @@ final class DeadEndpoints {
         selection.ids().isEmpty()
             ? dead.discard(call.actor(), reason, selection.filter(), patience)
             : dead.discard(call.actor(), reason, selection.ids());
-    return Map.of("count", count, "complete", !patience.over());
+    return new Done(count, !patience.over());
   }
 }

@@ -90,6 +90,7 @@ final class ReplayEndpoints {
 
   private Object resume(Call call) throws SQLException {
     long id = find(call).id();
+    runner.refuseIfRunning(id);
     return run(call, () -> replay.resume(call.actor(), id));
   }
 
@@ -130,6 +131,9 @@ final class ReplayEndpoints {
     return rate == null ? Pacer.unlimited() : Pacer.perSecond(rate);
   }
 
+  /** What a replay would do; at least so many, if it is not complete. */
+  record Counted(long matched, @Nullable Long skipped, @Nullable Long requeued, boolean complete) {}
+
   /** Counted for as long as a caller may be kept waiting. */
   private Object counted(ReplayFilter filter) throws SQLException {
     Patience patience = new Patience();
@@ -144,17 +148,9 @@ final class ReplayEndpoints {
                   throw new StillCounting();
                 }
               });
-      return Map.of(
-          "matched",
-          count.matched(),
-          "skipped",
-          count.skipped(),
-          "requeued",
-          count.requeued(),
-          "complete",
-          true);
+      return new Counted(count.matched(), count.skipped(), count.requeued(), true);
     } catch (StillCounting e) {
-      return Map.of("matched", soFar[0], "complete", false);
+      return new Counted(soFar[0], null, null, false);
     }
   }
 

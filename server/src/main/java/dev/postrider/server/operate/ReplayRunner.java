@@ -51,11 +51,17 @@ final class ReplayRunner implements AutoCloseable {
     places.release();
   }
 
-  /** Works on a job in the place that was reserved; twice at once would double its rate. */
-  void run(String actor, long job, Pacer pacer) {
-    if (!running.add(job)) {
-      throw Problem.conflict("replay " + job + " runs here already").toException();
+  /** Refuses a job that runs here, or has not noticed yet that it was stopped. */
+  void refuseIfRunning(long job) {
+    if (running.contains(job)) {
+      throw Problem.conflict("replay " + job + " still runs here; stop it, or try again soon")
+          .toException();
     }
+  }
+
+  /** Works on a job in the place that was reserved. */
+  void run(String actor, long job, Pacer pacer) {
+    running.add(job);
     threads.execute(
         () -> {
           try {

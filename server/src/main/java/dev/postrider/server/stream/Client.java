@@ -19,6 +19,9 @@ import org.slf4j.LoggerFactory;
 final class Client implements Wire.Owner {
   private static final Logger log = LoggerFactory.getLogger(Client.class);
 
+  /** Why a server's streams end with it; no reason to name each of them in the log. */
+  static final String SHUTDOWN = "shutdown";
+
   private final Subscription wanted;
   private final Wire wire;
   private final Hub hub;
@@ -173,12 +176,14 @@ final class Client implements Wire.Owner {
     if (closed || ending) {
       return;
     }
-    log.info(
-        "{}",
-        LogLine.of("stream_client_ended")
-            .put("reason", reason)
-            .put("token", wanted.token().name())
-            .put("position", position));
+    if (!reason.equals(SHUTDOWN)) {
+      log.info(
+          "{}",
+          LogLine.of("stream_client_ended")
+              .put("reason", reason)
+              .put("token", wanted.token().name())
+              .put("position", position));
+    }
     ending = true;
     farewell = wanted.format().end(reason, position, oldest);
     // From now on it has as long again to take the end.

@@ -1,5 +1,6 @@
 package dev.postrider.server.stream;
 
+import dev.postrider.observe.LogLine;
 import dev.postrider.stream.StreamEvent;
 import dev.postrider.stream.StreamGoneException;
 import dev.postrider.stream.StreamLog;
@@ -12,6 +13,8 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Hands what the tail reads to all clients, on the tail's thread: what comes next is read when
@@ -19,6 +22,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * given. Thread-safe.
  */
 final class Hub implements StreamTail.Reader, AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Hub.class);
   private static final long TICKS_PER_LIMIT = 4;
   private static final long TICK_MAX_MS = 1_000;
   private static final Duration GOODBYE = Duration.ofSeconds(1);
@@ -33,10 +37,10 @@ final class Hub implements StreamTail.Reader, AutoCloseable {
       new ScheduledThreadPoolExecutor(1, Threads.named("postrider-stream-clock"));
   private volatile boolean closed;
 
-  Hub(StreamConfig config, StreamLog log, Revocations revocations) {
+  Hub(StreamConfig config, StreamLog streamLog, Revocations revocations) {
     this.config = config;
     this.window = new Window(config.bufferEvents(), config.bufferBytes());
-    this.catchUp = new CatchUp(log, config.catchUps());
+    this.catchUp = new CatchUp(streamLog, config.catchUps());
     this.revocations = revocations;
   }
 
@@ -78,7 +82,7 @@ final class Hub implements StreamTail.Reader, AutoCloseable {
     Client client = new Client(wanted, wire, this);
     clients.add(client);
     if (closed) {
-      client.end("shutdown", null);
+      client.end(Client.SHUTDOWN, null);
     }
     return client;
   }
@@ -107,6 +111,9 @@ final class Hub implements StreamTail.Reader, AutoCloseable {
     int events = 0;
     long bytes = 0;
     for (StreamEvent event : page.events()) {
+      if (event.position() <= window.last()) {
+        continue; // the page is read again after something went wrong in the middle of it
+      }
       Entry entry = new Entry(event);
       window.add(entry);
       bytes += entry.size();
@@ -126,7 +133,14 @@ final class Hub implements StreamTail.Reader, AutoCloseable {
   }
 
   private void tick() {
-    clients.forEach(client -> client.tick(config.heartbeat(), config.stall()));
+    for (Client client : clients) {
+      try {
+        client.tick(config.heartbeat(), config.stall());
+      } catch (RuntimeException e) {
+        // One client must not stop the clock for all.
+        log.warn("{}", LogLine.of("stream_tick_failed").put("error", e.toString()));
+      }
+    }
   }
 
   private void endAll(String reason) {
@@ -139,7 +153,7 @@ final class Hub implements StreamTail.Reader, AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    endAll("shutdown");
+    endAll(Client.SHUTDOWN);
     awaitEmpty();
     clients.forEach(Client::cut);
     clock.shutdownNow();

@@ -36,14 +36,11 @@ public final class StreamFeature implements Feature {
   private static final Duration PATIENCE = Duration.ofSeconds(2);
   private static final Duration RETRY_AFTER = Duration.ofSeconds(5);
 
+  /** Those by which messages are found, as far as the log has them. */
   private static final List<Field> CONDITIONS =
-      List.of(
-          Field.text("namespace", "Only of this namespace"),
-          Field.text("topic", "Only of this topic; needs the namespace"),
-          Field.text("tenant", "Only of this tenant"),
-          Field.text("aggregate_type", "Only of this type of aggregate"),
-          Field.text("aggregate_id", "Only of this aggregate; needs the type"),
-          Field.text("event_type", "Only of this type of event"));
+      Conditions.MESSAGES.stream()
+          .filter(field -> StreamFilter.NAMES.contains(field.name()))
+          .toList();
 
   private final StreamLog streamLog;
   private final Hub hub;

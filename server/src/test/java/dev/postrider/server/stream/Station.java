@@ -26,7 +26,11 @@ final class Station implements AutoCloseable {
   private final Relay relay;
 
   Station(StreamConfig config) {
-    this.desk = Desk.open(server -> server.streams(config));
+    this(Desk.open(server -> server.streams(config)));
+  }
+
+  Station(Desk desk) {
+    this.desk = desk;
     this.token = token(Scope.ALL);
     this.relay =
         Relay.builder(desk.postgres.dataSource())

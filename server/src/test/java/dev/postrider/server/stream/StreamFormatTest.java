@@ -123,7 +123,8 @@ class StreamFormatTest {
   @Tag("CH-4")
   void tooManyClientsAreTurnedAway() throws Exception {
     Desk small =
-        STATION.desk.beside(
+        Desk.on(
+            STATION.desk.postgres,
             server ->
                 server.streams(
                     Station.CONFIG.withHeartbeat(Duration.ofMillis(300)).withClients(2)));

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.postrider.server.Desk;
+import dev.postrider.testkit.TestPostgres;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -36,7 +37,8 @@ class StreamResumeTest {
   void cutsAtRandomPlacesOnTwoNodesLoseNothing() throws Exception {
     long seed = System.nanoTime();
     try (station;
-        Node other = new Node(station.desk.beside(server -> server.streams(Station.CONFIG)))) {
+        Node other =
+            new Node(Desk.on(station.desk.postgres, server -> server.streams(Station.CONFIG)))) {
       List<Future<?>> writers = new ArrayList<>();
       for (int room = 0; room < ROOMS; room++) {
         String name = Integer.toString(room);
@@ -156,15 +158,17 @@ class StreamResumeTest {
   @Test
   void theDatabaseMayRestart() throws Exception {
     try (station;
-        Listener listener = Listener.open(station.desk, station.token, "?after=0")) {
-      station.say("a", 1, 50);
+        TestPostgres own = TestPostgres.startDurable();
+        Station mortal = new Station(Desk.on(own, server -> server.streams(Station.CONFIG)));
+        Listener listener = Listener.open(mortal.desk, mortal.token, "?after=0")) {
+      mortal.say("a", 1, 50);
       listener.awaitEvents(50);
-      station.desk.postgres.server().restart();
-      station.say("a", 51, 50);
+      own.server().restart();
+      mortal.say("a", 51, 50);
       listener.awaitEvents(100);
-      station.desk.postgres.server().kill();
-      station.desk.postgres.server().restart();
-      station.say("a", 101, 50);
+      own.server().kill();
+      own.server().restart();
+      mortal.say("a", 101, 50);
       await()
           .atMost(Duration.ofSeconds(60))
           .until(

@@ -70,7 +70,7 @@ class StreamScopeTest {
 
   @Test
   void aServerThatStopsSaysSo() throws Exception {
-    Desk second = STATION.desk.beside(server -> server.streams(Station.CONFIG));
+    Desk second = Desk.on(STATION.desk.postgres, server -> server.streams(Station.CONFIG));
     try (Listener listener = Listener.open(second, STATION.token, "")) {
       second.server.close();
       assertThat(listener.awaitEnd()).isEqualTo("shutdown");

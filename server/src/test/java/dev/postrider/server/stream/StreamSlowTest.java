@@ -55,7 +55,8 @@ class StreamSlowTest {
   void aClientThatTakesNothingLosesItsPlace() throws Exception {
     STATION.say("old", 1, MANY, LARGE);
     Desk small =
-        STATION.desk.beside(
+        Desk.on(
+            STATION.desk.postgres,
             server ->
                 server.streams(Station.CONFIG.withClients(1).withStall(Duration.ofMillis(500))));
     await().until(() -> small.get(STATION.token, "/v1/streams/events?after=x").status() == 422);
