@@ -94,7 +94,7 @@ public final class Main {
   private void write() throws SQLException, InterruptedException {
     Notes notes = new Notes(stage.dataSource());
     for (int n = 1; stage.goesOn(Duration.ofMillis(n % 10 == 1 && n > 1 ? 1000 : 0)); n++) {
-      String body = n % 25 == 0 ? " " : "We decided on plan " + n * 7 % 60 + ".";
+      String body = n % 25 == 0 ? " " : "We decided on plan " + n * 7 % 30 + ".";
       notes.save(n % 3 == 0 ? "personal" : "team", body);
       if (n % 10 == 0) {
         stage.say("notes %3d   waiting %3d   %s", n, stage.count(OPEN), outcomes());
