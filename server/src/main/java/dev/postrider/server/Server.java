@@ -132,9 +132,12 @@ public final class Server implements AutoCloseable {
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {
-      features.forEach(Feature::close);
-      javalin.stop();
-      sampler.close();
+      try {
+        features.forEach(Feature::close);
+        javalin.stop();
+      } finally { // Jetty throws when a request outlasts its patience
+        sampler.close();
+      }
     }
   }
 
