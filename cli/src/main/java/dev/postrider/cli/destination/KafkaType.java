@@ -48,6 +48,7 @@ final class KafkaType implements DestinationType {
                     Duration.ofMillis(10),
                     Duration.ofSeconds(10)))
             .bufferMemory(section.size("buffer-memory", 64 << 20, 1 << 20, 1 << 30))
+            .deadAtOnce(section.texts("dead-at-once").toArray(String[]::new))
             .properties(section.properties("properties", '.'));
     @Nullable KafkaConfig made = made(section, config);
     return (dataSource, schema) -> KafkaDestination.open(Objects.requireNonNull(made));
@@ -73,6 +74,8 @@ final class KafkaType implements DestinationType {
       section.section("properties").problem(property.group(1), text);
     } else if (wrong.startsWith("bootstrapServers: ")) {
       section.problem("bootstrap-servers", wrong.substring("bootstrapServers: ".length()));
+    } else if (wrong.startsWith("deadAtOnce: ")) {
+      section.problem("dead-at-once", wrong.substring("deadAtOnce: ".length()));
     } else {
       section.problem("", inYaml(wrong));
     }

@@ -174,6 +174,7 @@ class DestinationTypesTest {
                       properties:
                         acks: "1"
                         max.block.ms: 5
+                      dead-at-once: [kafka_timeout]
                 """,
                 Map.of("POSTRIDER_DESTINATIONS_BUS_PROPERTIES_ENABLE_IDEMPOTENCE", "false")))
         .containsExactlyInAnyOrder(
@@ -181,6 +182,8 @@ class DestinationTypesTest {
             "5: bus.bootstrap-servers: expected host:port, got \"kafka1\"",
             "8: bus.properties.acks: expected all, got \"1\"",
             "9: bus.properties.max.block.ms: is not yours to set: use max-block",
+            "10: bus.dead-at-once: expected one of [kafka_topic_authorization, kafka_unknown_topic],"
+                + " got \"kafka_timeout\"",
             "POSTRIDER_DESTINATIONS_BUS_PROPERTIES_ENABLE_IDEMPOTENCE:"
                 + " bus.properties.enable.idempotence: expected true, got \"false\"");
     assertThat(problems("postrider: {destinations: {bus: {type: kafka}}}", Map.of()))
