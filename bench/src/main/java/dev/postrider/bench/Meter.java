@@ -22,15 +22,19 @@ final class Meter {
   private @Nullable Cost before;
   private @Nullable Cost last;
 
-  /** Sums since some time, or per message. */
-  record Cost(double serverMicros, double clientMicros, double walBytes) {
+  /** Sums since some time, or per message; what was counted beside it, if anything was. */
+  record Cost(double serverMicros, double clientMicros, double walBytes, @Nullable Counts counts) {
     private Cost since(Cost earlier, double messages) {
       return new Cost(
           (serverMicros - earlier.serverMicros) / messages,
           (clientMicros - earlier.clientMicros) / messages,
-          (walBytes - earlier.walBytes) / messages);
+          (walBytes - earlier.walBytes) / messages,
+          null);
     }
   }
+
+  /** Rows written, statements and a process's live heap: for those who measure other processes. */
+  record Counts(double rowVersions, double statements, double heapBytes) {}
 
   Meter(BenchDatabase database) {
     this.database = database;
@@ -53,6 +57,11 @@ final class Meter {
     return taken;
   }
 
+  /** Replaces what the last stretch cost. */
+  void put(Cost cost) {
+    last = cost;
+  }
+
   private @Nullable Cost now() {
     try {
       long backend = database.count("select pg_backend_pid()");
@@ -61,7 +70,8 @@ final class Meter {
           serverTicks(postmaster) * MICROS_PER_TICK,
           ProcessHandle.current().info().totalCpuDuration().map(Duration::toNanos).orElse(0L)
               / 1000.0,
-          database.count(WAL));
+          database.count(WAL),
+          null);
     } catch (IOException | SQLException e) {
       return null;
     }

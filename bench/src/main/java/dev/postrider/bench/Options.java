@@ -13,7 +13,8 @@ record Options(
     double seconds,
     int messages,
     int producers,
-    int workers) {
+    int workers,
+    boolean write) {
 
   static final String DESCRIPTION =
       """
@@ -22,6 +23,7 @@ record Options(
         --messages N   backlog to drain (default 200000)
         --producers N  connections that enqueue at once (default 8)
         --workers N    claimers that drain at once (default 2)
+        --write        write docs/benchmarks.md and docs/charts, also for less than "all"
         --help         this text
       """;
 
@@ -32,6 +34,11 @@ record Options(
     check("--messages", messages, 1, 50_000_000);
     check("--producers", producers, 1, 100);
     check("--workers", workers, 1, 100);
+  }
+
+  /** Whether the documentation is to get the results. */
+  boolean writes() {
+    return write || scenarios.contains("all");
   }
 
   Duration round() {
@@ -46,6 +53,7 @@ record Options(
   static Options parse(List<String> arguments) {
     List<String> scenarios = new ArrayList<>();
     boolean help = false;
+    boolean write = false;
     int rounds = 8;
     double seconds = 2;
     int messages = 200_000;
@@ -56,6 +64,7 @@ record Options(
       String argument = rest.next();
       switch (argument) {
         case "--help", "-h" -> help = true;
+        case "--write" -> write = true;
         case "--rounds" -> rounds = (int) number(argument, rest);
         case "--seconds" -> seconds = number(argument, rest);
         case "--messages" -> messages = (int) number(argument, rest);
@@ -69,7 +78,7 @@ record Options(
         }
       }
     }
-    return new Options(scenarios, help, rounds, seconds, messages, producers, workers);
+    return new Options(scenarios, help, rounds, seconds, messages, producers, workers, write);
   }
 
   private static double number(String option, Iterator<String> rest) {
