@@ -72,12 +72,12 @@ final class PeerDrain {
       cpu += done.number("cpu");
     }
     bill.stop(backlog);
-    bill.settle(backlog, cpu, closed(variant, backlog, processes));
+    bill.settle(backlog, (double) cpu, closed(variant, backlog, processes));
     return backlog / ((to - from) / 1e9);
   }
 
   /** Adds up what the processes got; returns their heap. */
-  private long closed(String variant, int backlog, List<PeerProcess> processes)
+  private double closed(String variant, int backlog, List<PeerProcess> processes)
       throws InterruptedException {
     BitSet seen = new BitSet();
     long handled = 0;
@@ -89,7 +89,7 @@ final class PeerDrain {
       heap += closed.number("heap");
     }
     stage.count(variant, backlog - seen.cardinality(), handled - seen.cardinality());
-    return heap;
+    return (double) heap;
   }
 
   private void report(Rounds.Result result) {
@@ -128,8 +128,8 @@ final class PeerDrain {
     stage.report().row(row.toArray(String[]::new));
     String key = "drain_" + Report.key(variant);
     stage.report().figure(key + "_per_second", result.median(variant));
-    stage.report().figure(key + "_lost", tally.lost());
-    stage.report().figure(key + "_duplicates", tally.duplicates());
+    stage.report().figure(key + "_lost", (double) tally.lost());
+    stage.report().figure(key + "_duplicates", (double) tally.duplicates());
     bars.add(new Chart.Bar(variant, result.median(variant), contestant.kind().colour()));
   }
 }

@@ -41,7 +41,7 @@ final class PeerEnqueue {
     long count = Math.max(1, done.number("count"));
     bill.stop(count);
     PeerProcess.Answer closed = process.expect("closed");
-    bill.settle(count, done.number("cpu"), closed.number("heap"));
+    bill.settle((double) count, (double) done.number("cpu"), (double) closed.number("heap"));
     process.ask("install", "done"); // the next one shall not vacuum what this one left
     return count / ((done.number("to") - done.number("from")) / 1e9);
   }
