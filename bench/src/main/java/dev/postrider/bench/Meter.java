@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
 final class Meter {
   private static final Path PROC = Path.of("/proc");
   private static final double MICROS_PER_TICK = 10_000; // USER_HZ is 100 everywhere that matters
+  // A process that lives as long as the server, whose child it is.
+  private static final String CHECKPOINTER =
+      "select pid from pg_stat_activity where backend_type = 'checkpointer'";
   private static final String WAL = "select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint";
 
   private final BenchDatabase database;
@@ -64,8 +67,7 @@ final class Meter {
 
   private @Nullable Cost now() {
     try {
-      long backend = database.count("select pg_backend_pid()");
-      long postmaster = Long.parseLong(stat(backend)[1]);
+      long postmaster = Long.parseLong(stat(database.count(CHECKPOINTER))[1]);
       return new Cost(
           serverTicks(postmaster) * MICROS_PER_TICK,
           ProcessHandle.current().info().totalCpuDuration().map(Duration::toNanos).orElse(0L)

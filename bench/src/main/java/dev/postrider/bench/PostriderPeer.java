@@ -81,6 +81,10 @@ public final class PostriderPeer implements Peer {
     @Override
     public void start() {
       relay.start();
+    }
+
+    @Override
+    public void awaitListening() {
       long deadline = System.nanoTime() + LISTENING_NANOS;
       while (!relay.status().listening() && System.nanoTime() < deadline) {
         LockSupport.parkNanos(1_000_000);

@@ -78,7 +78,9 @@ record Stage(
     String[] cells = new String[costs.length];
     for (int i = 0; i < costs.length; i++) {
       report.figure(key + "_" + names[i], costs[i]);
-      cells[i] = String.format(Locale.ROOT, costs[i] < 100 ? "%.1f" : "%,.0f", costs[i]);
+      cells[i] =
+          String.format(
+              Locale.ROOT, costs[i] < 10 ? "%.2f" : costs[i] < 100 ? "%.1f" : "%,.0f", costs[i]);
     }
     return cells;
   }

@@ -96,8 +96,9 @@ public final class Harness {
     long heap;
     try (Peer.Session session = peer.open(site, Peer.Role.PRODUCER, payload -> {});
         Senders senders = new Senders(session, producers)) {
-      long cpu = beginAfterGo();
+      awaitGo();
       long from = System.nanoTime();
+      long cpu = Self.cpuMicros();
       long count = senders.sendFor(millis * 1_000_000);
       long to = System.nanoTime();
       sayDone(from, to, "count=" + count + " cpu=" + (Self.cpuMicros() - cpu));
@@ -111,9 +112,10 @@ public final class Harness {
     long heap;
     try (Peer.Session session = peer.open(site, Peer.Role.HANDLER, arrivals);
         Emptiness emptiness = new Emptiness(site, peer.idle(), arrivals)) {
-      long cpu = beginAfterGo();
-      long from = System.nanoTime();
+      awaitGo();
       session.start();
+      long from = System.nanoTime();
+      long cpu = Self.cpuMicros();
       long to = emptiness.await(shared);
       sayDone(from, to, "cpu=" + (Self.cpuMicros() - cpu));
       heap = Self.heapBytes();
@@ -146,13 +148,12 @@ public final class Harness {
     return listening;
   }
 
-  private long beginAfterGo() throws IOException {
+  private void awaitGo() throws IOException {
     say("ready");
     String line = commands.readLine();
     if (!"go".equals(line)) {
       throw new IllegalStateException("expected go, got " + line);
     }
-    return Self.cpuMicros();
   }
 
   private void sayDone(long fromNanos, long toNanos, String rest) {

@@ -9,6 +9,7 @@ record Listening(Peer.Role role, Peer.Session session, Arrivals arrivals) implem
     Arrivals arrivals = new Arrivals(count);
     Peer.Session session = peer.open(site, role, arrivals);
     session.start();
+    session.awaitListening();
     return new Listening(role, session, arrivals);
   }
 

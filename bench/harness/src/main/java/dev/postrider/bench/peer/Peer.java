@@ -29,8 +29,14 @@ public interface Peer {
     /** One whole transaction: the business insert, the peer's enqueue, the commit. */
     void send(Order order) throws Exception;
 
-    /** Begins to handle what is there and what comes, and returns when that runs. */
+    /**
+     * Begins to handle what is there and what comes. A drain is timed from its return: what it does
+     * before is getting ready.
+     */
     void start() throws Exception;
+
+    /** Returns when a message that comes now is handled as fast as it will ever be. */
+    default void awaitListening() {}
 
     @Override
     void close() throws Exception;

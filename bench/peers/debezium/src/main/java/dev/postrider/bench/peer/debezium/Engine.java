@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Properties;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -30,13 +31,23 @@ final class Engine implements AutoCloseable {
   private final Site site;
   private final DebeziumEngine<RecordChangeEvent<SourceRecord>> engine;
   private final ExecutorService thread = Executors.newSingleThreadExecutor();
+  private final CountDownLatch polling = new CountDownLatch(1);
   private boolean started;
+
+  /** An engine must not be stopped before it polls. */
+  private record Startup(CountDownLatch polling) implements DebeziumEngine.ConnectorCallback {
+    @Override
+    public void pollingStarted() {
+      polling.countDown();
+    }
+  }
 
   Engine(Site site, Path offsets, Consumer<String> handler) {
     this.site = site;
     this.engine =
         DebeziumEngine.create(ChangeEventFormat.of(Connect.class))
             .using(settings(site, offsets))
+            .using(new Startup(polling))
             .notifying((records, committer) -> handle(records, committer, handler))
             .build();
   }
@@ -91,6 +102,9 @@ final class Engine implements AutoCloseable {
   void start() throws SQLException, InterruptedException {
     thread.execute(engine);
     started = true;
+    if (!polling.await(START_SECONDS, TimeUnit.SECONDS)) {
+      throw new IllegalStateException("the engine does not poll after " + START_SECONDS + " s");
+    }
     await(STREAMING, "the engine does not stream");
   }
 

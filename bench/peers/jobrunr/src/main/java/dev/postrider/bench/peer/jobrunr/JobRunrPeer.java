@@ -26,7 +26,9 @@ import org.jobrunr.utils.mapper.jackson.JacksonJsonMapper;
  */
 public final class JobRunrPeer implements Peer {
   private static final int WORKERS = 16;
-  private static final Duration POLL = Duration.ofMillis(200);
+
+  /** The smallest it takes. */
+  private static final Duration POLL = Duration.ofSeconds(5);
 
   /** What is stored. */
   public record Placed(String payload) implements JobRequest {

@@ -5,7 +5,6 @@ import dev.postrider.bench.peer.Order;
 import dev.postrider.bench.peer.Peer;
 import dev.postrider.bench.peer.Site;
 import io.namastack.outbox.Outbox;
-import io.namastack.outbox.OutboxProcessingScheduler;
 import io.namastack.outbox.handler.OutboxRecordMetadata;
 import io.namastack.outbox.handler.OutboxTypedHandler;
 import java.sql.SQLException;
@@ -17,7 +16,9 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.LifecycleProcessor;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.support.DefaultLifecycleProcessor;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -30,6 +31,9 @@ import org.springframework.transaction.support.TransactionTemplate;
  */
 public final class NamastackPeer implements Peer {
   private static final int THREADS_MAX = 32;
+  private static final long ASSIGNED_NANOS = 10_000_000_000L;
+  private static final String ASSIGNED =
+      "select exists (select 1 from outbox_partition where instance_id is not null)";
   private static final Map<String, Object> SETTINGS =
       Map.ofEntries(
           Map.entry("namastack.outbox.polling.trigger", "fixed"),
@@ -65,6 +69,12 @@ public final class NamastackPeer implements Peer {
     }
   }
 
+  /** A producer does not register as an instance: it would be given partitions to handle. */
+  private static final class Resting extends DefaultLifecycleProcessor {
+    @Override
+    public void onRefresh() {}
+  }
+
   @Override
   public void install(Site site) throws Exception {
     site.execute("drop table if exists outbox_record, outbox_instance, outbox_partition");
@@ -77,8 +87,13 @@ public final class NamastackPeer implements Peer {
   }
 
   @Override
-  public Session open(Site site, Role role, Consumer<String> handler) throws InterruptedException {
-    return new Running(site.pool(THREADS_MAX + 8), role, handler);
+  public Session open(Site site, Role role, Consumer<String> handler) throws Exception {
+    Running running = new Running(site.pool(THREADS_MAX + 8), role, handler);
+    long deadline = System.nanoTime() + ASSIGNED_NANOS;
+    while (role.handles() && !site.isTrue(ASSIGNED) && System.nanoTime() < deadline) {
+      Thread.sleep(10);
+    }
+    return running;
   }
 
   private static final class Running implements Session {
@@ -95,17 +110,17 @@ public final class NamastackPeer implements Peer {
               .web(WebApplicationType.NONE)
               .registerShutdownHook(false)
               .properties(SETTINGS)
-              .initializers(c -> register((GenericApplicationContext) c, handler))
+              .initializers(c -> register((GenericApplicationContext) c, role, handler))
               .run();
       this.outbox = context.getBean(Outbox.class);
       this.transactions =
           new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
-      if (!role.handles()) {
-        context.getBean(OutboxProcessingScheduler.class).stop();
-      }
     }
 
-    private void register(GenericApplicationContext beans, Consumer<String> handler) {
+    private void register(GenericApplicationContext beans, Role role, Consumer<String> handler) {
+      if (!role.handles()) {
+        beans.registerBean("lifecycleProcessor", LifecycleProcessor.class, Resting::new);
+      }
       beans.registerBean(DataSource.class, () -> pool);
       beans.registerBean(Receiver.class, () -> new Receiver(handler, started));
     }

@@ -68,8 +68,9 @@ public final class TransactionOutboxPeer implements Peer {
     Running(HikariDataSource pool, Role role, Receiver receiver) {
       this.pool = pool;
       this.transactions = TransactionManager.fromDataSource(pool);
-      // The next attempt is that far away from the enqueue: short, if another process is to do it.
-      Duration attempts = role.handles() ? Duration.ofMinutes(1) : Duration.ofMillis(1);
+      // The next attempt is that far away from the enqueue: short, if another process is to do it,
+      // but it must lie in the future when the entry is checked.
+      Duration attempts = role.handles() ? Duration.ofMinutes(1) : Duration.ofMillis(50);
       this.outbox =
           TransactionOutbox.builder()
               .transactionManager(transactions)
