@@ -1,8 +1,6 @@
 package dev.postrider.bench;
 
 import java.util.ArrayList;
-import java.util.Base64;
-import java.util.BitSet;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -76,20 +74,15 @@ final class PeerDrain {
     return backlog / ((to - from) / 1e9);
   }
 
-  /** Adds up what the processes got; returns their heap. */
+  /** Counts what the processes got; returns their heap. */
   private double closed(String variant, int backlog, List<PeerProcess> processes)
       throws InterruptedException {
-    BitSet seen = new BitSet();
-    long handled = 0;
-    long heap = 0;
+    List<PeerProcess.Answer> closed = new ArrayList<>();
     for (PeerProcess process : processes) {
-      PeerProcess.Answer closed = process.expect("closed");
-      seen.or(BitSet.valueOf(Base64.getDecoder().decode(closed.text("seen"))));
-      handled += closed.number("handled");
-      heap += closed.number("heap");
+      closed.add(process.expect("closed"));
     }
-    stage.count(variant, backlog - seen.cardinality(), handled - seen.cardinality());
-    return (double) heap;
+    stage.count(variant, Stage.Tally.of(backlog, closed));
+    return (double) closed.stream().mapToLong(answer -> answer.number("heap")).sum();
   }
 
   private void report(Rounds.Result result) {

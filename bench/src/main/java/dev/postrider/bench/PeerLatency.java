@@ -5,7 +5,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /**
@@ -54,14 +53,13 @@ final class PeerLatency {
     long handled = handler.ask("stop", "closed").number("handled");
     handler.ask("install", "done");
     List<Double> millis = millis(numbers(sent), numbers(came));
-    stage.count(variant, count - millis.size(), handled - millis.size());
+    stage.count(variant, new Stage.Tally(count - millis.size(), handled - millis.size()));
     samples.computeIfAbsent(variant, v -> new ArrayList<>()).addAll(millis);
     return millis.isEmpty() ? Double.NaN : Rounds.Result.median(millis);
   }
 
   private static long[] numbers(String list) {
-    return LongStream.of(Stream.of(list.split(",", -1)).mapToLong(Long::parseLong).toArray())
-        .toArray();
+    return Stream.of(list.split(",", -1)).mapToLong(Long::parseLong).toArray();
   }
 
   private static List<Double> millis(long[] sentNanos, long[] cameNanos) {

@@ -1,5 +1,7 @@
 package dev.postrider.bench;
 
+import java.util.Base64;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -20,8 +22,19 @@ record Stage(
 
   /** Lost and duplicate messages of one variant, over all rounds. */
   record Tally(long lost, long duplicates) {
-    Tally plus(long moreLost, long moreDuplicates) {
-      return new Tally(lost + moreLost, duplicates + moreDuplicates);
+    /** What processes that shared a backlog say they have got. */
+    static Tally of(int backlog, List<PeerProcess.Answer> closed) {
+      BitSet seen = new BitSet();
+      long handled = 0;
+      for (PeerProcess.Answer answer : closed) {
+        seen.or(BitSet.valueOf(Base64.getDecoder().decode(answer.text("seen"))));
+        handled += answer.number("handled");
+      }
+      return new Tally(backlog - seen.cardinality(), handled - seen.cardinality());
+    }
+
+    Tally plus(Tally other) {
+      return new Tally(lost + other.lost, duplicates + other.duplicates);
     }
   }
 
@@ -44,8 +57,8 @@ record Stage(
         });
   }
 
-  void count(String variant, long lost, long duplicates) {
-    tallies.merge(variant, new Tally(lost, duplicates), (a, b) -> a.plus(b.lost(), b.duplicates()));
+  void count(String variant, Tally tally) {
+    tallies.merge(variant, tally, Tally::plus);
   }
 
   Tally tally(String variant) {
