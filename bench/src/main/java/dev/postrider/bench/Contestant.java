@@ -1,6 +1,7 @@
 package dev.postrider.bench;
 
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Who is measured in a process of its own.
@@ -66,6 +67,11 @@ record Contestant(String name, Kind kind, String peer, String module, double sha
 
   private static Contestant limit(String name, String peer) {
     return new Contestant(name, Kind.LIMIT, LIMIT + peer, "", 1);
+  }
+
+  /** These, and then all peers. */
+  static List<Contestant> peersAfter(Contestant... first) {
+    return Stream.concat(Stream.of(first), PEERS.stream()).toList();
   }
 
   int backlog(int messages) {

@@ -2,16 +2,12 @@ package dev.postrider.bench;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 
 /** A backlog to a handler that does nothing, until it is gone. */
 final class PeerDrain {
   private static final String TWO = "postrider, two processes";
   private static final List<Contestant> CONTESTANTS =
-      Stream.concat(
-              Stream.of(Contestant.SCAN, Contestant.RAW_DELETE, Contestant.POSTRIDER),
-              Contestant.PEERS.stream())
-          .toList();
+      Contestant.peersAfter(Contestant.SCAN, Contestant.RAW_DELETE, Contestant.POSTRIDER);
 
   private final Stage stage;
 
@@ -103,8 +99,8 @@ final class PeerDrain {
     List<Contestant> polling =
         Contestant.PEERS.stream().filter(c -> c.kind() == Contestant.Kind.POLLING).toList();
     report.ratio(
-        "peers_drain_vs_best_polling_peer", result.ratio("postrider", Stage.best(result, polling)));
-    report.ratio("peers_drain_vs_debezium", result.ratio("postrider", Contestant.DEBEZIUM.name()));
+        "drain_vs_best_polling_peer", result.ratio("postrider", Stage.best(result, polling)));
+    report.ratio("drain_vs_debezium", result.ratio("postrider", Contestant.DEBEZIUM.name()));
     report.ratio("peers_drain_vs_raw_delete", result.ratio("postrider", "raw delete"));
     report.ratio("two_relays_vs_one", result.ratio(TWO, "postrider"));
   }

@@ -2,15 +2,11 @@ package dev.postrider.bench;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 
 /** Producers that commit a business insert and a message; nobody handles meanwhile. */
 final class PeerEnqueue {
   private static final List<Contestant> CONTESTANTS =
-      Stream.concat(
-              Stream.of(Contestant.BUSINESS, Contestant.PLAIN_INSERT, Contestant.POSTRIDER),
-              Contestant.PEERS.stream())
-          .toList();
+      Contestant.peersAfter(Contestant.BUSINESS, Contestant.PLAIN_INSERT, Contestant.POSTRIDER);
 
   private final Stage stage;
 
@@ -67,8 +63,7 @@ final class PeerEnqueue {
     report.chart(
         new Chart("peers-enqueue", "Enqueue: transactions with a message, per second", bars));
     report.ratio(
-        "peers_enqueue_vs_best_peer",
-        result.ratio("postrider", Stage.best(result, Contestant.PEERS)));
+        "enqueue_vs_best_peer", result.ratio("postrider", Stage.best(result, Contestant.PEERS)));
     report.ratio("peers_enqueue_vs_plain_insert", result.ratio("postrider", "plain insert"));
   }
 }

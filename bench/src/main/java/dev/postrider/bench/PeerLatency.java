@@ -16,8 +16,7 @@ final class PeerLatency {
   private static final long LATE_MILLIS = 20_000;
   private static final String IN_PROCESS = ", in one process";
   private static final List<Contestant> CONTESTANTS =
-      Stream.concat(Stream.of(Contestant.NOTIFY, Contestant.POSTRIDER), Contestant.PEERS.stream())
-          .toList();
+      Contestant.peersAfter(Contestant.NOTIFY, Contestant.POSTRIDER);
 
   private final Stage stage;
   private final Map<String, List<Double>> samples = new HashMap<>();

@@ -1,5 +1,6 @@
 package dev.postrider.bench;
 
+import dev.postrider.bench.peer.Payload;
 import java.util.Map;
 import java.util.Set;
 
@@ -8,7 +9,7 @@ import java.util.Set;
  * take turns. The server writes a logical log for everybody, since one of the peers reads it.
  */
 final class PeersScenario implements Scenario {
-  private static final int PAYLOAD_BYTES = dev.postrider.bench.peer.Payload.BYTES;
+  private static final int PAYLOAD_BYTES = Payload.BYTES;
 
   /** What is compared. */
   enum Part {

@@ -5,6 +5,7 @@ import dev.postrider.bench.peer.Order;
 import dev.postrider.bench.peer.Payload;
 import dev.postrider.bench.peer.Peer;
 import dev.postrider.bench.peer.Site;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -55,7 +56,7 @@ public final class DebeziumPeer implements Peer {
   /** Beside the slot; survives sessions, not the process. */
   private final Path offsets;
 
-  public DebeziumPeer() throws java.io.IOException {
+  public DebeziumPeer() throws IOException {
     this.offsets = Files.createTempFile("bench-debezium", ".offsets");
     offsets.toFile().deleteOnExit();
   }

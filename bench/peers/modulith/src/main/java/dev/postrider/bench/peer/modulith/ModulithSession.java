@@ -3,6 +3,7 @@ package dev.postrider.bench.peer.modulith;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.postrider.bench.peer.Order;
 import dev.postrider.bench.peer.Peer;
+import dev.postrider.bench.peer.Repeating;
 import java.sql.SQLException;
 import java.util.Map;
 import java.util.concurrent.Executors;
@@ -51,8 +52,7 @@ final class ModulithSession implements Peer.Session {
           Executors.defaultThreadFactory());
   private final ConfigurableApplicationContext context;
   private final TransactionTemplate transactions;
-  private final Thread resubmitter = new Thread(this::resubmit, "resubmitter");
-  private volatile boolean closed;
+  private final Repeating resubmitter = new Repeating(this::resubmit);
 
   ModulithSession(HikariDataSource pool, Peer.Role role, ModulithPeer.Receiver receiver) {
     this.pool = pool;
@@ -99,28 +99,18 @@ final class ModulithSession implements Peer.Session {
   }
 
   /** Never while something is in flight: that would be submitted once more. */
-  private void resubmit() {
-    IncompleteEventPublications incomplete = context.getBean(IncompleteEventPublications.class);
-    while (!closed) {
-      if (threads.getActiveCount() == 0 && threads.getQueue().isEmpty()) {
-        incomplete.resubmitIncompletePublications(publication -> true);
-      }
-      pause();
+  private boolean resubmit() {
+    if (threads.getActiveCount() == 0 && threads.getQueue().isEmpty()) {
+      context
+          .getBean(IncompleteEventPublications.class)
+          .resubmitIncompletePublications(publication -> true);
     }
-  }
-
-  private void pause() {
-    try {
-      Thread.sleep(1);
-    } catch (InterruptedException e) {
-      closed = true;
-    }
+    return false;
   }
 
   @Override
   public void close() throws InterruptedException {
-    closed = true;
-    resubmitter.join(10_000);
+    resubmitter.close();
     threads.shutdown();
     threads.awaitTermination(10, TimeUnit.SECONDS);
     context.close();

@@ -9,6 +9,7 @@ import com.gruelbox.transactionoutbox.TransactionOutbox;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.postrider.bench.peer.Order;
 import dev.postrider.bench.peer.Peer;
+import dev.postrider.bench.peer.Repeating;
 import dev.postrider.bench.peer.Site;
 import java.time.Duration;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -62,8 +63,7 @@ public final class TransactionOutboxPeer implements Peer {
     private final ThreadPoolExecutor threads =
         new ThreadPoolExecutor(
             THREADS, THREADS, 1, TimeUnit.MINUTES, new ArrayBlockingQueue<>(QUEUE));
-    private final Thread flusher = new Thread(this::flush, "flusher");
-    private volatile boolean closed;
+    private final Repeating flusher = new Repeating(this::flush);
 
     Running(HikariDataSource pool, Role role, Receiver receiver) {
       this.pool = pool;
@@ -98,27 +98,13 @@ public final class TransactionOutboxPeer implements Peer {
       flusher.start();
     }
 
-    private void flush() {
-      while (!closed) {
-        boolean room = threads.getQueue().remainingCapacity() > FLUSH_BATCH;
-        if (!room || !outbox.flush()) {
-          pause();
-        }
-      }
-    }
-
-    private void pause() {
-      try {
-        Thread.sleep(1);
-      } catch (InterruptedException e) {
-        closed = true;
-      }
+    private boolean flush() {
+      return threads.getQueue().remainingCapacity() > FLUSH_BATCH && outbox.flush();
     }
 
     @Override
     public void close() throws InterruptedException {
-      closed = true;
-      flusher.join(10_000);
+      flusher.close();
       threads.shutdownNow();
       threads.awaitTermination(10, TimeUnit.SECONDS);
       pool.close();
