@@ -6,6 +6,8 @@ import dev.postrider.bench.peer.Peer;
 import dev.postrider.bench.peer.Site;
 import dev.postrider.bench.peer.Transactions;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jobrunr.jobs.lambdas.JobRequest;
 import org.jobrunr.jobs.lambdas.JobRequestHandler;
@@ -38,8 +40,10 @@ public final class JobRunrPeer implements Peer {
     }
   }
 
-  /** What is called. */
+  /** What is called. Waits for the start: a server's first look at the table takes seconds. */
   public static final class Receiver implements JobRequestHandler<Placed> {
+    private final CountDownLatch reached = new CountDownLatch(1);
+    private final CountDownLatch started = new CountDownLatch(1);
     private final Consumer<String> handler;
 
     Receiver(Consumer<String> handler) {
@@ -47,7 +51,9 @@ public final class JobRunrPeer implements Peer {
     }
 
     @Override
-    public void run(Placed placed) {
+    public void run(Placed placed) throws InterruptedException {
+      reached.countDown();
+      started.await();
       handler.accept(placed.payload());
     }
   }
@@ -71,8 +77,16 @@ public final class JobRunrPeer implements Peer {
   }
 
   @Override
-  public Session open(Site site, Role role, Consumer<String> handler) throws InterruptedException {
-    return new Running(site.pool(WORKERS + 8), handler);
+  public Session open(Site site, Role role, Consumer<String> handler) throws Exception {
+    Receiver receiver = new Receiver(handler);
+    Running running = new Running(site.pool(WORKERS + 8), receiver);
+    if (role.handles()) {
+      running.server.start();
+    }
+    if (role == Role.HANDLER && !site.isTrue(idle())) {
+      receiver.reached.await(2 * POLL.toSeconds(), TimeUnit.SECONDS);
+    }
+    return running;
   }
 
   private static final class Running implements Session {
@@ -82,15 +96,17 @@ public final class JobRunrPeer implements Peer {
     private final JobRequestScheduler jobs;
     private final BackgroundJobServer server;
 
-    Running(HikariDataSource pool, Consumer<String> handler) {
+    private final Receiver receiver;
+
+    Running(HikariDataSource pool, Receiver receiver) {
       this.pool = pool;
+      this.receiver = receiver;
       this.transactions = new Transactions(pool);
       JacksonJsonMapper json = new JacksonJsonMapper();
       this.storage =
           new PostgresStorageProvider(transactions.dataSource(), DatabaseOptions.SKIP_CREATE);
       storage.setJobMapper(new JobMapper(json));
       this.jobs = new JobRequestScheduler(storage);
-      Receiver receiver = new Receiver(handler);
       this.server =
           new BackgroundJobServer(
               storage,
@@ -119,11 +135,12 @@ public final class JobRunrPeer implements Peer {
 
     @Override
     public void start() {
-      server.start();
+      receiver.started.countDown();
     }
 
     @Override
     public void close() {
+      receiver.started.countDown();
       server.stop();
       storage.close();
       pool.close();

@@ -16,6 +16,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import javax.validation.ValidationException;
 
 /**
  * A call per message, run right after the commit by a pool with a large bounded queue, as the
@@ -26,6 +27,7 @@ public final class TransactionOutboxPeer implements Peer {
   private static final int THREADS = 16;
   private static final int QUEUE = 20_000;
   private static final int FLUSH_BATCH = 1_000;
+  private static final int ATTEMPTS_MAX = 10;
 
   @Override
   public void install(Site site) throws Exception {
@@ -70,7 +72,7 @@ public final class TransactionOutboxPeer implements Peer {
       this.transactions = TransactionManager.fromDataSource(pool);
       // The next attempt is that far away from the enqueue: short, if another process is to do it,
       // but it must lie in the future when the entry is checked.
-      Duration attempts = role.handles() ? Duration.ofMinutes(1) : Duration.ofMillis(50);
+      Duration attempts = role.handles() ? Duration.ofMinutes(1) : Duration.ofMillis(20);
       this.outbox =
           TransactionOutbox.builder()
               .transactionManager(transactions)
@@ -83,8 +85,22 @@ public final class TransactionOutboxPeer implements Peer {
               .build();
     }
 
+    /** An entry may be due before it was checked, and is refused then: once more. */
     @Override
     public void send(Order order) throws Exception {
+      for (int attempt = 1; ; attempt++) {
+        try {
+          sendOnce(order);
+          return;
+        } catch (ValidationException e) {
+          if (attempt == ATTEMPTS_MAX) {
+            throw e;
+          }
+        }
+      }
+    }
+
+    private void sendOnce(Order order) throws Exception {
       transactions.inTransactionThrows(
           transaction -> {
             order.insert(transaction.connection());
