@@ -1,5 +1,6 @@
 package dev.postrider.bench;
 
+import dev.postrider.bench.peer.Payload;
 import dev.postrider.store.Schema;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -1,6 +1,12 @@
 package dev.postrider.bench;
 
+import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 /** The benchmark's main: picks scenarios by name and prints what they found. */
@@ -17,7 +23,23 @@ public final class Bench {
           new RabbitScenario(),
           new KafkaScenario(),
           new WebhookScenario(),
-          new StreamScenario());
+          new StreamScenario(),
+          new PeersScenario(
+              "peers",
+              "other outboxes: enqueue, drain, latency (the next three in one)",
+              EnumSet.allOf(PeersScenario.Part.class)),
+          new PeersScenario(
+              "peers-enqueue",
+              "producers of other outboxes, and limits",
+              EnumSet.of(PeersScenario.Part.ENQUEUE)),
+          new PeersScenario(
+              "peers-drain",
+              "a backlog to a no-op handler, other outboxes and limits",
+              EnumSet.of(PeersScenario.Part.DRAIN)),
+          new PeersScenario(
+              "peers-latency",
+              "200 messages/s, other outboxes and a bare NOTIFY",
+              EnumSet.of(PeersScenario.Part.LATENCY)));
 
   private Bench() {}
 
@@ -36,22 +58,50 @@ public final class Bench {
     }
     List<Scenario> chosen = chosen(options.scenarios());
     Report total = new Report("all");
-    try (BenchServer server = BenchServer.start()) {
+    List<Report> reports = new ArrayList<>();
+    try (BenchServer server = BenchServer.start(Map.of())) {
       for (Scenario scenario : chosen) {
-        Report report = new Report(scenario.name());
-        scenario.run(server.database(scenario.name()), options, report);
+        Report report = report(server, scenario, options);
         report.print(System.out);
         total.include(report);
+        reports.add(report);
       }
     }
     if (chosen.size() > 1) {
       total.print(System.out);
     }
+    if (options.writes()) {
+      new ResultPage(Path.of(System.getProperty("bench.docs", "docs")))
+          .write(how(arguments), total, reports);
+    }
+  }
+
+  private static Report report(BenchServer common, Scenario scenario, Options options)
+      throws Exception {
+    Report report = new Report(scenario.name());
+    if (scenario.parameters().isEmpty()) {
+      scenario.run(common.database(scenario.name()), options, report);
+      return report;
+    }
+    try (BenchServer own = BenchServer.start(scenario.parameters())) {
+      scenario.run(own.database(scenario.name()), options, report);
+    }
+    return report;
+  }
+
+  private static String how(String[] arguments) {
+    return "`scripts/bench %s` on %s, %d cores, %s, Java %s; PostgreSQL 18, 500-byte JSON."
+        .formatted(
+            String.join(" ", arguments),
+            LocalDate.now(ZoneOffset.UTC),
+            Runtime.getRuntime().availableProcessors(),
+            System.getProperty("os.name") + " " + System.getProperty("os.arch"),
+            Runtime.version().feature());
   }
 
   private static List<Scenario> chosen(List<String> names) {
     if (names.contains("all")) {
-      return SCENARIOS;
+      return SCENARIOS.stream().filter(Scenario::inAll).toList();
     }
     List<Scenario> chosen = SCENARIOS.stream().filter(s -> names.contains(s.name())).toList();
     if (chosen.size() < names.size()) {
@@ -65,7 +115,8 @@ public final class Bench {
     return """
     usage: scripts/bench [options] all | <scenario>...
 
-    Each scenario prints a table and then one line of JSON. Only ratios within a run mean much.
+    Each scenario prints tables and then one line of JSON. Only ratios within a run mean much.
+    "all" also writes the measured part of docs/benchmarks.md and docs/charts.
 
     scenarios:
     %s
@@ -76,7 +127,7 @@ public final class Bench {
 
   private static String list() {
     return SCENARIOS.stream()
-        .map(s -> "  %-11s %s%n".formatted(s.name(), s.summary()))
+        .map(s -> "  %-13s %s%n".formatted(s.name(), s.summary()))
         .collect(Collectors.joining());
   }
 }

@@ -4,6 +4,7 @@ import dev.postrider.embedded.EmbeddedServer;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Map;
 
 /**
  * The server under test, with parameters as production has them and the same for every competitor:
@@ -16,7 +17,7 @@ final class BenchServer implements AutoCloseable {
     this.server = server;
   }
 
-  static BenchServer start() {
+  static BenchServer start(Map<String, String> parameters) {
     return new BenchServer(
         EmbeddedServer.builder()
             .parameter("shared_buffers", "256MB")
@@ -24,6 +25,7 @@ final class BenchServer implements AutoCloseable {
             .parameter("min_wal_size", "1GB")
             .parameter("checkpoint_timeout", "15min")
             .parameter("effective_cache_size", "1GB")
+            .parameters(parameters)
             .start());
   }
 

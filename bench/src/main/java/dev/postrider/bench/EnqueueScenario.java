@@ -1,5 +1,6 @@
 package dev.postrider.bench;
 
+import dev.postrider.bench.peer.Payload;
 import dev.postrider.enqueue.Outbox;
 import dev.postrider.message.NewMessage;
 import java.math.BigDecimal;

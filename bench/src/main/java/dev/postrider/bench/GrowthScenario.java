@@ -6,6 +6,7 @@ import dev.postrider.store.Schema;
 final class GrowthScenario implements Scenario {
   private static final int SMALL = 100_000;
   private static final int LARGE = 2_000_000;
+  private static final int LARGEST = 5_000_000;
 
   @Override
   public String name() {
@@ -14,7 +15,7 @@ final class GrowthScenario implements Scenario {
 
   @Override
   public String summary() {
-    return "drain rate with 100,000 and with 2,000,000 waiting";
+    return "drain rate with 100,000, 2,000,000 and 5,000,000 waiting";
   }
 
   @Override
@@ -28,6 +29,12 @@ final class GrowthScenario implements Scenario {
     Rounds.Result result = rounds.run(Math.min(options.drainRounds(), 3));
     report.rates("messages/s", result);
     report.ratio("growth_2m_vs_100k", result.ratio("2m", "100k"));
+    Rounds once = new Rounds(database.meter()); // loading it takes longer than draining it
+    once.variant("100k", () -> drain(database, SMALL, options));
+    once.variant("5m", () -> drain(database, LARGEST, options));
+    Rounds.Result largest = once.run(1);
+    report.rates("messages/s", largest);
+    report.ratio("growth_5m_vs_100k", largest.ratio("5m", "100k"));
   }
 
   private static double drain(BenchDatabase database, int messages, Options options)

@@ -16,21 +16,28 @@ import org.jspecify.annotations.Nullable;
 final class Meter {
   private static final Path PROC = Path.of("/proc");
   private static final double MICROS_PER_TICK = 10_000; // USER_HZ is 100 everywhere that matters
+  // A process that lives as long as the server, whose child it is.
+  private static final String CHECKPOINTER =
+      "select pid from pg_stat_activity where backend_type = 'checkpointer'";
   private static final String WAL = "select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint";
 
   private final BenchDatabase database;
   private @Nullable Cost before;
   private @Nullable Cost last;
 
-  /** Sums since some time, or per message. */
-  record Cost(double serverMicros, double clientMicros, double walBytes) {
+  /** Sums since some time, or per message; what was counted beside it, if anything was. */
+  record Cost(double serverMicros, double clientMicros, double walBytes, @Nullable Counts counts) {
     private Cost since(Cost earlier, double messages) {
       return new Cost(
           (serverMicros - earlier.serverMicros) / messages,
           (clientMicros - earlier.clientMicros) / messages,
-          (walBytes - earlier.walBytes) / messages);
+          (walBytes - earlier.walBytes) / messages,
+          null);
     }
   }
+
+  /** Rows written, statements and a process's live heap: for those who measure other processes. */
+  record Counts(double rowVersions, double statements, double heapBytes) {}
 
   Meter(BenchDatabase database) {
     this.database = database;
@@ -53,15 +60,20 @@ final class Meter {
     return taken;
   }
 
+  /** Replaces what the last stretch cost. */
+  void put(Cost cost) {
+    last = cost;
+  }
+
   private @Nullable Cost now() {
     try {
-      long backend = database.count("select pg_backend_pid()");
-      long postmaster = Long.parseLong(stat(backend)[1]);
+      long postmaster = Long.parseLong(stat(database.count(CHECKPOINTER))[1]);
       return new Cost(
           serverTicks(postmaster) * MICROS_PER_TICK,
           ProcessHandle.current().info().totalCpuDuration().map(Duration::toNanos).orElse(0L)
               / 1000.0,
-          database.count(WAL));
+          database.count(WAL),
+          null);
     } catch (IOException | SQLException e) {
       return null;
     }

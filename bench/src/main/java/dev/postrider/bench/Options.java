@@ -14,7 +14,8 @@ record Options(
     int messages,
     int producers,
     int workers,
-    int clients) {
+    int clients,
+    boolean write) {
 
   static final String DESCRIPTION =
       """
@@ -24,6 +25,7 @@ record Options(
         --producers N  connections that enqueue at once (default 8)
         --workers N    claimers that drain at once (default 2)
         --clients N    stream clients (default 1000)
+        --write        write docs/benchmarks.md and docs/charts, also for less than "all"
         --help         this text
       """;
 
@@ -35,6 +37,11 @@ record Options(
     check("--producers", producers, 1, 100);
     check("--workers", workers, 1, 100);
     check("--clients", clients, 1, 10_000);
+  }
+
+  /** Whether the documentation is to get the results. */
+  boolean writes() {
+    return write || scenarios.contains("all");
   }
 
   Duration round() {
@@ -49,6 +56,7 @@ record Options(
   static Options parse(List<String> arguments) {
     List<String> scenarios = new ArrayList<>();
     boolean help = false;
+    boolean write = false;
     int rounds = 8;
     double seconds = 2;
     int messages = 200_000;
@@ -60,6 +68,7 @@ record Options(
       String argument = rest.next();
       switch (argument) {
         case "--help", "-h" -> help = true;
+        case "--write" -> write = true;
         case "--rounds" -> rounds = (int) number(argument, rest);
         case "--seconds" -> seconds = number(argument, rest);
         case "--messages" -> messages = (int) number(argument, rest);
@@ -74,7 +83,8 @@ record Options(
         }
       }
     }
-    return new Options(scenarios, help, rounds, seconds, messages, producers, workers, clients);
+    return new Options(
+        scenarios, help, rounds, seconds, messages, producers, workers, clients, write);
   }
 
   private static double number(String option, Iterator<String> rest) {

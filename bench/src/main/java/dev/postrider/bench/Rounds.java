@@ -98,7 +98,27 @@ final class Rounds {
           costs.getOrDefault(variant, List.of()).stream().map(part::applyAsDouble).toList());
     }
 
+    /** What {@link Meter.Counts} say of those that have them, else 0. */
+    double medianCount(String variant, ToDoubleFunction<Meter.Counts> part) {
+      return medianCost(
+          variant, cost -> cost.counts() == null ? 0 : part.applyAsDouble(cost.counts()));
+    }
+
+    /** Cells: the median, the lowest and the highest. */
+    String[] spread(String variant) {
+      List<Double> sorted = of(variant).stream().sorted().toList();
+      return new String[] {
+        Stage.rate(median(variant)),
+        Stage.rate(sorted.get(0)),
+        Stage.rate(sorted.get(sorted.size() - 1))
+      };
+    }
+
+    /** Not a number if there are none. */
     static double median(List<Double> values) {
+      if (values.isEmpty()) {
+        return Double.NaN;
+      }
       List<Double> sorted = values.stream().sorted().toList();
       int middle = sorted.size() / 2;
       return sorted.size() % 2 == 1

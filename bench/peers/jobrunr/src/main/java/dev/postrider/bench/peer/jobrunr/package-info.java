@@ -1,0 +1,5 @@
+/** JobRunr under measurement. */
+@NullMarked
+package dev.postrider.bench.peer.jobrunr;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,56 @@
+package dev.postrider.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ResultPageTest {
+  @TempDir Path docs;
+
+  @Test
+  void replacesWhatTheLastRunWroteAndNothingElse() throws Exception {
+    Path page = docs.resolve("benchmarks.md");
+    Files.writeString(
+        page, "before\n" + ResultPage.BEGIN + "\nold\n" + ResultPage.END + "\nafter\n");
+
+    Report report = report(0.4);
+    new ResultPage(docs).write("how", report, List.of(report));
+
+    assertThat(Files.readString(page))
+        .startsWith("before\n" + ResultPage.BEGIN)
+        .endsWith(ResultPage.END + "\nafter\n")
+        .doesNotContain("old")
+        .contains("| drain_vs_raw_delete | 0.400 | >= 0.35 | met | #2 |")
+        .contains("| drain_vs_raw_delete | 0.400 | >= 0.5 | **missed** | #4 |")
+        .contains("![Bars](charts/bars.svg)");
+    assertThat(docs.resolve("charts/bars.svg"))
+        .content()
+        .contains("a &amp; b", "12,345", "failed", "prefers-color-scheme: dark");
+  }
+
+  @Test
+  void saysWhatIsMissing() throws Exception {
+    Files.writeString(docs.resolve("benchmarks.md"), "nothing to replace");
+
+    assertThatThrownBy(() -> new ResultPage(docs).write("how", report(1), List.of()))
+        .hasMessageContaining(ResultPage.BEGIN);
+  }
+
+  private static Report report(double ratio) {
+    Report report = new Report("drain");
+    report.ratio("drain_vs_raw_delete", ratio);
+    report.chart(
+        new Chart(
+            "bars",
+            "Bars",
+            List.of(
+                new Chart.Bar("a & b", 12_345, Chart.Kind.OURS),
+                new Chart.Bar("c", Double.NaN, Chart.Kind.PEER))));
+    return report;
+  }
+}
