@@ -1,0 +1,209 @@
+package dev.postrider.examples.chat;
+
+import dev.postrider.access.NewToken;
+import dev.postrider.access.Permission;
+import dev.postrider.access.Role;
+import dev.postrider.access.Scope;
+import dev.postrider.access.Tokens;
+import dev.postrider.examples.chat.ChatRooms.Room;
+import dev.postrider.examples.stage.Stage;
+import dev.postrider.message.Json;
+import dev.postrider.relay.Relay;
+import dev.postrider.server.Metrics;
+import dev.postrider.server.Server;
+import dev.postrider.server.api.JsonText;
+import dev.postrider.store.Schema;
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Two nodes, in two processes, to open in two browsers. Some messages come by themselves, one of
+ * them is held back for a while, and node B is killed and comes back.
+ */
+public final class Main {
+  private static final Room LOBBY = new Room("acme", "lobby");
+  private static final Room ELSEWHERE = new Room("globex", "lobby");
+  private static final String BANNED = "casino";
+  private static final String[] LINES = {
+    "ann: good morning",
+    "bob: morning! is the release out?",
+    "ann: tagged an hour ago",
+    "cem: then we meet at the casino tonight",
+    "bob: the docs are live, too",
+    "dee: nice work, everyone",
+    "ann: who is on call this week?",
+    "cem: I am, until Friday",
+    "dee: thanks, cem",
+    "bob: lunch at one?",
+    "ann: yes, by the fountain",
+    "dee: see you there"
+  };
+
+  /** Messages while there is something to show; then it is yours. */
+  private static final int BRISK = 24;
+
+  private static final Duration SLOW = Duration.ofSeconds(10);
+  private static final int KILLED = 7;
+  private static final int BACK = 12;
+  private static final int MODERATED = 16;
+  private static final String POSTED = "select count(*) from chat.message where project = ";
+
+  private final Stage stage;
+  private final Moderation moderation = new Moderation(Set.of(BANNED));
+  private final Metrics metrics = new Metrics();
+  private final AtomicInteger arrived = new AtomicInteger();
+  private final AtomicInteger foreign = new AtomicInteger();
+  private final String acme;
+  private final String globex;
+  private final String operator;
+
+  private Main(Stage stage) throws SQLException {
+    this.stage = stage;
+    ChatRooms rooms = new ChatRooms(stage.dataSource());
+    rooms.open(LOBBY);
+    rooms.open(ELSEWHERE);
+    this.acme = projectToken(LOBBY.project());
+    this.globex = projectToken(ELSEWHERE.project());
+    this.operator = token(NewToken.of(unique("operator"), Role.OPERATOR));
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    Stage.run(Main.class, arguments, Map.of(), stage -> new Main(stage).play());
+  }
+
+  /** Sees its own project's messages and history, on every node, and nothing else. */
+  private String projectToken(String project) throws SQLException {
+    return token(
+        NewToken.of(unique(project), Permission.STREAM, Permission.PAYLOAD_READ, Permission.READ)
+            .within(new Scope(project, ChatRooms.NAMESPACE)));
+  }
+
+  private String token(NewToken token) throws SQLException {
+    return new Tokens(stage.dataSource(), Schema.DEFAULT)
+        .create("example", token.expiringIn(Duration.ofDays(1)))
+        .secret();
+  }
+
+  private static String unique(String name) {
+    return name + "-" + UUID.randomUUID();
+  }
+
+  private void play() throws Exception {
+    try (Server nodeA = ChatNode.start(stage.dataSource(), 0, metrics);
+        Relay relay = ChatNode.relay(stage.dataSource(), moderation, metrics);
+        RemoteNode nodeB = new RemoteNode(stage.url())) {
+      relay.start();
+      nodeB.start();
+      stage.begin();
+      stage.say("open in a browser:   %s", address(nodeA.url(), "ann", acme));
+      stage.say("and in another one:  %s", address(nodeB.url(), "bob", acme));
+      ChatClient onB = new ChatClient(nodeB.url(), acme);
+      try (Follower follower = Follower.start(() -> onB, this::show)) {
+        talk(nodeA.url(), nodeB);
+        nodeB.start(); // Ctrl-C has ended it
+        moderate(nodeA.url());
+        long posted = stage.count(POSTED + "'acme'");
+        awaitArrived(posted);
+        summary(nodeA.url(), posted, follower.connections());
+      }
+    }
+  }
+
+  private static String address(String url, String name, String token) {
+    return "%s/#project=%s&session=%s&name=%s&token=%s"
+        .formatted(url, LOBBY.project(), LOBBY.session(), name, token);
+  }
+
+  private void show(JsonNode event) {
+    arrived.incrementAndGet();
+    if (!event.get("tenant").asString().equals(LOBBY.project())) {
+      foreign.incrementAndGet();
+    }
+    JsonNode said = event.get("payload");
+    stage.say(
+        "B \u2190 %3d  %s: %s",
+        event.get("position").asInt(), said.get("author").asString(), said.get("text").asString());
+  }
+
+  /** On node A; and at times in another project, which nobody here must see. */
+  private void talk(String nodeA, RemoteNode nodeB) throws Exception {
+    for (int n = 0; stage.goesOn(n < BRISK ? Duration.ofMillis(300) : SLOW); n++) {
+      String[] line = LINES[n % LINES.length].split(": ", 2);
+      done(new ChatClient(nodeA, acme).say(LOBBY, line[0], line[1]), 201);
+      if (n % 5 == 0) {
+        done(new ChatClient(nodeA, globex).say(ELSEWHERE, "eve", "for globex only"), 201);
+      }
+      if (n == KILLED) {
+        nodeB.kill();
+        stage.say("node B is killed; the talk goes on at node A");
+      } else if (n == BACK) {
+        nodeB.start();
+        stage.say("node B is back");
+      } else if (n == MODERATED) {
+        moderate(nodeA);
+      }
+    }
+  }
+
+  /** What a moderator does in the console: looks, allows, sends again. */
+  private void moderate(String node) throws Exception {
+    ChatClient client = new ChatClient(node, operator);
+    JsonNode dead = done(client.get("/v1/dead?namespace=chat&code=" + Moderation.CODE), 200);
+    if (dead.get("items").isEmpty()) {
+      return;
+    }
+    for (JsonNode letter : dead.get("items")) {
+      stage.say(
+          "held back: %s, %s", letter.get("id").asString(), letter.get("error").asString());
+    }
+    moderation.allow(BANNED);
+    String filter = Json.write(Map.of("code", Moderation.CODE));
+    JsonNode sent = done(client.post("/v1/dead/requeue", "{\"filter\": " + filter + "}"), 200);
+    stage.say("moderator: that may be said; %d sent again", sent.get("count").asInt());
+  }
+
+  private void awaitArrived(long posted) throws InterruptedException {
+    for (int i = 0; i < 100 && arrived.get() < posted; i++) {
+      Thread.sleep(100);
+    }
+  }
+
+  private void summary(String node, long posted, int connections) throws Exception {
+    stage.say(
+        "%d posted in %s; %d arrived on node B, each once, over %d connections%s",
+        posted, LOBBY, arrived.get(), connections, arrived.get() == posted ? "" : ": SOME MISSING");
+    stage.say(
+        "%d posted in %s; %d of them seen here",
+        stage.count(POSTED + "'globex'"), ELSEWHERE, foreign.get());
+    Instant hour = Instant.now().truncatedTo(ChronoUnit.HOURS);
+    String day =
+        "from=%s&to=%s&interval=PT24H"
+            .formatted(hour.minusSeconds(23 * 3600), hour.plusSeconds(3600));
+    stage.say(
+        "event history of acme, last 24 hours: %s",
+        done(new ChatClient(node, acme).get("/v1/events/counts?" + day), 200).get("items").get(0));
+    new ChatClient(node, operator)
+        .get("/v1/metrics")
+        .body()
+        .lines()
+        .filter(line -> line.matches("outbox_(publish_(success|failed)_total|pending_depth).*"))
+        .forEach(line -> stage.say("metrics of node A: %s", line));
+  }
+
+  private static JsonNode done(HttpResponse<String> answer, int expected) throws IOException {
+    if (answer.statusCode() != expected) {
+      throw new IOException("status " + answer.statusCode() + ": " + answer.body());
+    }
+    return JsonText.read(answer.body().getBytes(StandardCharsets.UTF_8));
+  }
+}
