@@ -55,7 +55,7 @@ public final class Main {
   private static final Duration SLOW = Duration.ofSeconds(10);
   private static final int KILLED = 7;
   private static final int BACK = 12;
-  private static final int MODERATED = 16;
+  private static final int MODERATED = 14;
   private static final String POSTED = "select count(*) from chat.message where project = ";
 
   private final Stage stage;
@@ -163,8 +163,7 @@ public final class Main {
       return;
     }
     for (JsonNode letter : dead.get("items")) {
-      stage.say(
-          "held back: %s, %s", letter.get("id").asString(), letter.get("error").asString());
+      stage.say("held back: %s, %s", letter.get("id").asString(), letter.get("error").asString());
     }
     moderation.allow(BANNED);
     String filter = Json.write(Map.of("code", Moderation.CODE));
