@@ -1,6 +1,8 @@
 package dev.postrider.examples.chat;
 
+import dev.postrider.access.NewToken;
 import dev.postrider.access.Permission;
+import dev.postrider.access.Scope;
 import dev.postrider.examples.chat.ChatRooms.NoSuchRoomException;
 import dev.postrider.examples.chat.ChatRooms.Room;
 import dev.postrider.message.Enqueued;
@@ -30,12 +32,22 @@ final class ChatFeature implements Feature {
   private static final Field KEY =
       name("Idempotency-Key", "Names the message: sent again, it is said once").mandatory();
 
+  private static final String POLICY =
+      "default-src 'none'; connect-src 'self'; img-src data:; style-src 'nonce-%1$s';"
+          + " script-src 'nonce-%1$s'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
   private final ChatRooms rooms;
   private final String page;
 
   ChatFeature(ChatRooms rooms) {
     this.rooms = rooms;
     this.page = page();
+  }
+
+  /** For a project's clients: its own messages and events, on every node, and nothing else. */
+  static NewToken token(String name, String project) {
+    return NewToken.of(name, Permission.STREAM, Permission.PAYLOAD_READ, Permission.READ)
+        .within(new Scope(project, ChatRooms.NAMESPACE));
   }
 
   private static Field name(String name, String description) {
@@ -99,12 +111,7 @@ final class ChatFeature implements Feature {
   private @Nullable Object show(Call call) {
     String nonce = UUID.randomUUID().toString();
     call.context()
-        .header(
-            "Content-Security-Policy",
-            "default-src 'none'; connect-src 'self'; img-src data:; style-src 'nonce-%1$s';"
-                    .formatted(nonce)
-                + " script-src 'nonce-%1$s'; base-uri 'none'; form-action 'none';".formatted(nonce)
-                + " frame-ancestors 'none'")
+        .header("Content-Security-Policy", POLICY.formatted(nonce))
         .contentType("text/html; charset=utf-8")
         .result(page.replace("{nonce}", nonce));
     return null;

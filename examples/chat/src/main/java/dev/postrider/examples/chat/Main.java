@@ -1,9 +1,7 @@
 package dev.postrider.examples.chat;
 
 import dev.postrider.access.NewToken;
-import dev.postrider.access.Permission;
 import dev.postrider.access.Role;
-import dev.postrider.access.Scope;
 import dev.postrider.access.Tokens;
 import dev.postrider.examples.chat.ChatRooms.Room;
 import dev.postrider.examples.stage.Stage;
@@ -63,6 +61,7 @@ public final class Main {
   private final Metrics metrics = new Metrics();
   private final AtomicInteger arrived = new AtomicInteger();
   private final AtomicInteger foreign = new AtomicInteger();
+  private volatile boolean ending;
   private final String acme;
   private final String globex;
   private final String operator;
@@ -72,20 +71,13 @@ public final class Main {
     ChatRooms rooms = new ChatRooms(stage.dataSource());
     rooms.open(LOBBY);
     rooms.open(ELSEWHERE);
-    this.acme = projectToken(LOBBY.project());
-    this.globex = projectToken(ELSEWHERE.project());
+    this.acme = token(ChatFeature.token(unique("acme"), LOBBY.project()));
+    this.globex = token(ChatFeature.token(unique("globex"), ELSEWHERE.project()));
     this.operator = token(NewToken.of(unique("operator"), Role.OPERATOR));
   }
 
   public static void main(String[] arguments) throws Exception {
     Stage.run(Main.class, arguments, Map.of(), stage -> new Main(stage).play());
-  }
-
-  /** Sees its own project's messages and history, on every node, and nothing else. */
-  private String projectToken(String project) throws SQLException {
-    return token(
-        NewToken.of(unique(project), Permission.STREAM, Permission.PAYLOAD_READ, Permission.READ)
-            .within(new Scope(project, ChatRooms.NAMESPACE)));
   }
 
   private String token(NewToken token) throws SQLException {
@@ -107,10 +99,11 @@ public final class Main {
       stage.begin();
       stage.say("open in a browser:   %s", address(nodeA.url(), "ann", acme));
       stage.say("and in another one:  %s", address(nodeB.url(), "bob", acme));
-      ChatClient onB = new ChatClient(nodeB.url(), acme);
-      try (Follower follower = Follower.start(() -> onB, this::show)) {
+      try (Follower follower =
+          Follower.start(
+              () -> new ChatClient(ending ? nodeA.url() : nodeB.url(), acme), this::show)) {
         talk(nodeA.url(), nodeB);
-        nodeB.start(); // Ctrl-C has ended it
+        ending = true; // resumed at node A if Ctrl-C has ended node B as well
         moderate(nodeA.url());
         long posted = stage.count(POSTED + "'acme'");
         awaitArrived(posted);
@@ -179,7 +172,7 @@ public final class Main {
 
   private void summary(String node, long posted, int connections) throws Exception {
     stage.say(
-        "%d posted in %s; %d arrived on node B, each once, over %d connections%s",
+        "%d posted in %s; %d arrived, each once, over %d connections%s",
         posted, LOBBY, arrived.get(), connections, arrived.get() == posted ? "" : ": SOME MISSING");
     stage.say(
         "%d posted in %s; %d of them seen here",

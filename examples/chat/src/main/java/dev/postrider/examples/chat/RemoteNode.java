@@ -27,11 +27,9 @@ final class RemoteNode implements AutoCloseable {
     return "http://127.0.0.1:" + port;
   }
 
-  /** Returns when it answers; does nothing if it runs already. */
+  /** Returns when it answers. */
   void start() throws InterruptedException {
-    if (process == null || !process.alive()) {
-      process = ChildProcess.start(ChatNode.class, jdbcUrl, Integer.toString(port));
-    }
+    process = ChildProcess.start(ChatNode.class, jdbcUrl, Integer.toString(port));
     long latest = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
     while (!answers()) {
       if (System.nanoTime() > latest) {

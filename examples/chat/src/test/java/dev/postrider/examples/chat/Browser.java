@@ -1,5 +1,6 @@
 package dev.postrider.examples.chat;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.postrider.server.api.JsonText;
@@ -118,17 +119,10 @@ final class Browser implements AutoCloseable {
       return answer.get("result").get("value").asString();
     }
 
-    void await(String script, String expected) {
-      org.awaitility.Awaitility.await()
+    void until(String script, String expected) {
+      await()
           .atMost(PATIENCE)
-          .untilAsserted(
-              () ->
-                  org.assertj.core.api.Assertions.assertThat(evaluate(script)).isEqualTo(expected));
-    }
-
-    byte[] screenshot() throws Exception {
-      JsonNode answer = call("Page.captureScreenshot", Map.of("format", "png"));
-      return java.util.Base64.getDecoder().decode(answer.get("data").asString());
+          .untilAsserted(() -> assertThat(evaluate(script)).isEqualTo(expected));
     }
   }
 }

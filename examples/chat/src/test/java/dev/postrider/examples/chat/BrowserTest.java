@@ -1,6 +1,5 @@
 package dev.postrider.examples.chat;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -32,32 +31,25 @@ class BrowserTest {
       office.say(Office.LOBBY, "from before");
       Browser.Tab onA = browser.open(address(office.nodeA.url(), "ann", office.acme));
       Browser.Tab onB = browser.open(address(office.nodeB().url(), "bob", office.acme));
-      onA.await(SHOWN, "from before");
-      onB.await(SHOWN, "from before");
-      onB.await(STATE, "live on 127.0.0.1:" + office.nodeB().port());
+      onA.until(SHOWN, "from before");
+      onB.until(SHOWN, "from before");
+      onB.until(STATE, "live on 127.0.0.1:" + office.nodeB().port());
 
       onA.evaluate(SEND.formatted("hello <b>bob</b>"));
-      onB.await(SHOWN, "from before|hello <b>bob</b>");
+      onB.until(SHOWN, "from before|hello <b>bob</b>");
       onB.evaluate(SEND.formatted("hello ann"));
-      onA.await(SHOWN, "from before|hello <b>bob</b>|hello ann");
+      onA.until(SHOWN, "from before|hello <b>bob</b>|hello ann");
 
       office.closeNodeB();
-      onB.await(STATE, "reconnecting");
+      onB.until(STATE, "reconnecting");
       onA.evaluate(SEND.formatted("are you there?"));
-      onA.await(SHOWN, "from before|hello <b>bob</b>|hello ann|are you there?");
+      onA.until(SHOWN, "from before|hello <b>bob</b>|hello ann|are you there?");
       office.restartNodeB();
-      onB.await(SHOWN, "from before|hello <b>bob</b>|hello ann|are you there?");
-      screenshot(onA, "a.png");
-      screenshot(onB, "b.png");
+      onB.until(SHOWN, "from before|hello <b>bob</b>|hello ann|are you there?");
     }
   }
 
   private static String address(String url, String name, String token) {
     return url + "/#project=acme&session=lobby&name=" + name + "&token=" + token;
-  }
-
-  private static void screenshot(Browser.Tab tab, String name) throws Exception {
-    Files.write(
-        Files.createDirectories(Path.of("target", "screenshots")).resolve(name), tab.screenshot());
   }
 }

@@ -1,9 +1,7 @@
 package dev.postrider.examples.chat;
 
 import dev.postrider.access.NewToken;
-import dev.postrider.access.Permission;
 import dev.postrider.access.Role;
-import dev.postrider.access.Scope;
 import dev.postrider.access.Tokens;
 import dev.postrider.examples.chat.ChatRooms.Room;
 import dev.postrider.examples.stage.Stage;
@@ -16,6 +14,7 @@ import dev.postrider.testkit.TestPostgres;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import tools.jackson.databind.JsonNode;
 
@@ -25,7 +24,12 @@ final class Office implements AutoCloseable {
   static final Room SUPPORT = new Room("acme", "support");
   static final Room ELSEWHERE = new Room("globex", "lobby");
 
-  final TestPostgres database = TestPostgres.start();
+  /** Shared by all tests of the run; it ends with it. */
+  private static final TestPostgres POSTGRES = TestPostgres.start();
+
+  private static final AtomicInteger NUMBER = new AtomicInteger();
+
+  final TestPostgres database = POSTGRES.another("office" + NUMBER.incrementAndGet());
   final ChatRooms rooms = new ChatRooms(database.dataSource());
   final Moderation moderation = new Moderation(Set.of("casino"));
   final String acme;
@@ -41,18 +45,13 @@ final class Office implements AutoCloseable {
     for (Room room : Set.of(LOBBY, SUPPORT, ELSEWHERE)) {
       rooms.open(room);
     }
-    acme = token(project("acme"));
-    globex = token(project("globex"));
+    acme = token(ChatFeature.token("acme", "acme"));
+    globex = token(ChatFeature.token("globex", "globex"));
     operator = token(NewToken.of("operator", Role.OPERATOR));
     Metrics metrics = new Metrics();
     nodeA = ChatNode.start(dataSource, 0, metrics);
     nodeB = ChatNode.start(dataSource, 0, new Metrics());
     relay = ChatNode.relay(dataSource, moderation, metrics);
-  }
-
-  private static NewToken project(String name) {
-    return NewToken.of(name, Permission.STREAM, Permission.PAYLOAD_READ, Permission.READ)
-        .within(new Scope(name, ChatRooms.NAMESPACE));
   }
 
   private String token(NewToken token) throws Exception {
@@ -101,6 +100,5 @@ final class Office implements AutoCloseable {
     relay.close();
     nodeA.close();
     nodeB.close();
-    database.close();
   }
 }

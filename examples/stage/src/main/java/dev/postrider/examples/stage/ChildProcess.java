@@ -46,10 +46,6 @@ public final class ChildProcess implements AutoCloseable {
     }
   }
 
-  public boolean alive() {
-    return process.isAlive();
-  }
-
   /** SIGKILL: no chance to tidy up. */
   public void kill() {
     await(process.destroyForcibly());
