@@ -89,6 +89,15 @@ class BadInputTest {
   }
 
   @Test
+  void textThatCannotBeStoredIsRefused() {
+    String body = "{\"namespace\": \"n\", \"topic\": \"t\\u0000\", \"payload\": 1}";
+    assertThat(problem(DESK.post(DESK.admin, "/v1/messages", body), 422).text())
+        .contains("topic must not contain the character U+0000");
+    assertThat(problem(DESK.get(DESK.viewer, "/v1/messages?topic=t%00"), 422).text())
+        .contains("topic must not contain the character U+0000");
+  }
+
+  @Test
   void errorsInAListSayWhere() {
     Answer answer =
         problem(

@@ -121,6 +121,8 @@ final class Check {
     }
     if (text.length() < field.min() || text.length() > field.max()) {
       error(path, Wanted.of(field) + ", has " + text.length());
+    } else if (text.indexOf('\0') >= 0) {
+      error(path, "must not contain the character U+0000, which PostgreSQL cannot store");
     }
     return text;
   }
