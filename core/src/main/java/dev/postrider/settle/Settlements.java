@@ -8,6 +8,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -32,7 +33,7 @@ public final class Settlements {
   public Set<UUID> record(Connection connection, int worker, List<Settlement> settlements)
       throws SQLException {
     try (PreparedStatement call = connection.prepareStatement(settle)) {
-      Columns columns = new Columns(connection, settlements);
+      Columns columns = new Columns(connection, sorted(settlements));
       call.setInt(1, worker);
       call.setArray(2, columns.of("int4", s -> s.claimed().routeId()));
       call.setArray(3, columns.of("int2", s -> s.claimed().lane()));
@@ -50,6 +51,13 @@ public final class Settlements {
         return new HashSet<>(Arrays.asList((UUID[]) row.getArray(1).getArray()));
       }
     }
+  }
+
+  /** As they lie in the tables: answers come key by key, and a key's messages lie far apart. */
+  private static List<Settlement> sorted(List<Settlement> settlements) {
+    return settlements.stream()
+        .sorted(Comparator.comparing(settlement -> settlement.claimed().message().id()))
+        .toList();
   }
 
   private static @Nullable String cut(@Nullable String text, int max) {

@@ -143,7 +143,7 @@ class LeaseRacesTest {
   private List<UUID> headsOfOneLane() {
     List<UUID> heads = new ArrayList<>();
     for (int key = 0; heads.size() < 2; key++) {
-      boolean wanted = key % 16 == 0;
+      boolean wanted = key % 8 == 0;
       List<UUID> sent = post.send(wanted ? 30 : 1, "orders", "key-" + key);
       List<UUID> taken = ids(ann.claim(NAMESPACE, 100, MINUTE));
       if (wanted) {

@@ -51,7 +51,7 @@ create index message_by_tenant on postrider.message (tenant, id) where tenant is
 -- Catches what no partition was made for, so that a missing one never fails an enqueue.
 create table postrider.message_default partition of postrider.message default;
 
--- lane 0: no key. lane 1..16: the key's lane. Negative (-1 - lane): parked, not claimable before due_at.
+-- lane 0: no key. lane 1..8: the key's lane. Negative (-1 - lane): parked, not claimable before due_at.
 create table postrider.queue (
   id       uuid not null,
   key_id   bigint,
@@ -67,7 +67,7 @@ create table postrider.queue (
   blocked  boolean not null default false, -- a dead head that its key waits for
   primary key (route, lane, id)
 ) with (
-  fillfactor = 60,
+  fillfactor = 45, -- room for a new version of every row: while a batch is claimed, none of the old ones can go
   autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
   autovacuum_vacuum_insert_threshold = -1,
   autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 50000,
@@ -78,11 +78,11 @@ create index queue_parked on postrider.queue (due_at) where due_at < 'infinity';
 
 -- A claim takes a lane's row lock for the length of its transaction; the row itself never changes.
 create table postrider.lane (id smallint primary key);
-insert into postrider.lane select generate_series(1, 16);
+insert into postrider.lane select generate_series(1, 8);
 
 create function postrider.lane_of(key_id bigint) returns smallint
 language sql immutable parallel safe
-return case when key_id is null then 0 else 1 + key_id % 16 end::smallint;
+return case when key_id is null then 0 else 1 + key_id % 8 end::smallint;
 
 -- One row per running claim. The lease is held until somebody takes it, which anyone may after `until`.
 create table postrider.lease (

@@ -40,7 +40,7 @@ language sql stable
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
 as $$
   select not exists (
-      select from postrider.route r cross join generate_series(-17, 16) l(lane) cross join lateral (
+      select from postrider.route r cross join generate_series(-9, 8) l(lane) cross join lateral (
         select from postrider.queue q
          where q.route = r.id and q.lane = l.lane::smallint and q.id >= p_lower and q.id < p_upper limit 1) q)
     and not exists (
