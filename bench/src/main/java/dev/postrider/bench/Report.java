@@ -128,7 +128,7 @@ final class Report {
 
   private static void widen(int[] widths, List<String> row) {
     for (int i = 0; i < row.size(); i++) {
-      widths[i] = Math.max(widths[i], row.get(i).length());
+      widths[i] = Math.max(Math.max(widths[i], row.get(i).length()), 1);
     }
   }
 
