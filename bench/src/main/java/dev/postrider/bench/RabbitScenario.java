@@ -99,7 +99,8 @@ final class RabbitScenario implements Scenario {
             messages);
     Relay relay =
         Relay.builder(database.dataSource())
-            .config(RelayConfig.defaults().withCarriers(workers))
+            // As its page advises: confirms trickle in, and smaller batches keep both ends busy.
+            .config(RelayConfig.defaults().withCarriers(workers).withBatchSize(500))
             .destination("rabbit", destination)
             .route("bench", "orders", "rabbit")
             .build();
