@@ -12,22 +12,28 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A call of {@code postrider.enqueue} that names only the fields that the message has: each
- * parameter costs the driver and the server, null ones too. A service sends few shapes of messages,
- * so its statements stay prepared. Used by one thread.
+ * parameter costs the driver and the server, null ones too. One that has none of the optional ones
+ * goes to {@code postrider.enqueue_plain}. A service sends few shapes of messages, so its
+ * statements stay prepared. Used by one thread.
+ *
+ * <p>The answer is left in one piece: a function in FROM costs a tuple store for each call.
  */
 final class EnqueueCall {
-  /** The answer is left in one piece: a function in FROM costs a tuple store for each call. */
+  private static final String PLAIN = "select postrider.enqueue_plain(?, ?, ?)";
+
   private final StringBuilder sql = new StringBuilder("select postrider.enqueue(?, ?");
-
   private final List<Object> values = new ArrayList<>(4);
+  private final boolean json;
 
-  private EnqueueCall() {}
+  private EnqueueCall(boolean json) {
+    this.json = json;
+  }
 
   static EnqueueCall of(NewMessage message) {
-    EnqueueCall call = new EnqueueCall();
+    EnqueueCall call = new EnqueueCall(message.isJson());
     call.values.add(message.route().namespace());
     call.values.add(message.route().topic());
-    if (message.isJson()) {
+    if (call.json) {
       call.with(", payload => ?", new String(message.payload(), StandardCharsets.UTF_8));
     } else {
       call.with(", payload_bytes => ?", message.payload());
@@ -58,7 +64,7 @@ final class EnqueueCall {
   }
 
   String sql() {
-    return sql.toString();
+    return json && values.size() == 3 ? PLAIN : sql.toString();
   }
 
   void bind(PreparedStatement statement) throws SQLException {

@@ -125,6 +125,25 @@ class RefusalTest {
       quoteCharacter = '`',
       textBlock =
           """
+          namespace | is missing        | null, 'known', '{}'
+          topic     | is empty          | 'n', '', '{}'
+          payload   | is missing        | 'n', 'known', null
+          payload   | is not valid JSON | 'n', 'known', '{'
+          payload   | at most 1048576   | 'n', 'known', concat('"', repeat('x', 1048576), '"')
+          """)
+  void aBadPlainCallIsRefusedInTheSameWay(String field, String problem, String arguments)
+      throws Exception {
+    PRODUCER.database().execute("select postrider.enqueue_plain('n', 'known', '{}')");
+    refused(field, problem, "select postrider.enqueue_plain(" + arguments + ")");
+  }
+
+  @ParameterizedTest
+  @Tag("EN-4")
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      textBlock =
+          """
           messages       | must be a JSON array         | {}
           messages       | message 2 is a number        | [{}, 5]
           messages       | unknown field 'dedupekey'    | [{"topic": "t", "dedupekey": "d"}]

@@ -50,6 +50,7 @@ class ServerVersionsTest {
   void plainSqlIsEnough(int version) {
     TestDatabase database = TestDatabase.create(version);
     database.execute("select postrider.enqueue('shop', 'orders', '{\"n\": 1}')");
+    database.execute("select postrider.enqueue_plain('shop', 'orders', '{\"n\": 2}')");
     database.execute(
         """
         select postrider.enqueue(namespace => 'shop', topic => 'orders', key => 'k',
@@ -68,7 +69,7 @@ class ServerVersionsTest {
         .containsExactly("1 2 f", "2 f", "3 t");
     assertThat(
             database.column("select encode(payload, 'escape') from postrider.message order by id"))
-        .containsExactly("{\"n\": 1}", "\\000\\377", "{\"n\": [1, 2]}", "text");
+        .containsExactly("{\"n\": 1}", "{\"n\": 2}", "\\000\\377", "{\"n\": [1, 2]}", "text");
   }
 
   @ParameterizedTest

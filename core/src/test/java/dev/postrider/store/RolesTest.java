@@ -167,6 +167,7 @@ class RolesTest {
       textBlock =
           """
           producer | select postrider.enqueue('a', 'b', '{}', key => 'k', dedupe_key => 'd')
+          producer | select postrider.enqueue_plain('a', 'b', '{}')
           producer | select * from postrider.enqueue_batch('[{"namespace":"a","topic":"c","payload":{}}]')
           relay    | select postrider.worker_id('me')
           relay    | select * from postrider.claim(1, 1, 1, 60000, array(select id from postrider.route))

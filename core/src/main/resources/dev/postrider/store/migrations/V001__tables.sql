@@ -136,8 +136,6 @@ create table postrider.dedupe (
   message_id uuid not null,
   primary key (route, dedupe_key)
 );
--- Ids are time-ordered and the table is appended to: a few pages of index are enough to purge by age.
-create index dedupe_by_age on postrider.dedupe using brin (message_id) with (pages_per_range = 32);
 
 create table postrider.dead_letter (
   message_id  uuid not null,

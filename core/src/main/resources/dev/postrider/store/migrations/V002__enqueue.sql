@@ -169,8 +169,8 @@ return coalesce(greatest(length(key), length(dedupe_key)) > 400
     or least(key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type) = ''
     or (aggregate_id is not null and aggregate_type is null), false);
 
--- plpgsql sets every expression and statement up anew in each transaction, which costs more than running
--- it: hence what most messages lack is asked for first, and in one go.
+-- A message, with whatever optional fields it has. plpgsql sets every expression and statement up anew in each
+-- transaction, which costs more than running it: hence what most messages lack is asked for in one go.
 create function postrider.enqueue(
   namespace      text,
   topic          text,
@@ -198,25 +198,6 @@ declare
   v_due   timestamptz;
   v_look  boolean;
 begin
-  -- Messages without optional fields need fewer expressions to be set up. See docs/decisions/006.
-  if num_nonnulls(key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type, headers,
-       content_type, not_before, enqueue.id, payload_bytes) = 0 then
-    -- A known route has a valid namespace and topic; see engine for the 4096.
-    select r.id, postrider.new_id() into v_route, v_id from postrider.route r
-     where r.namespace = enqueue.namespace and r.topic = enqueue.topic
-       and octet_length(payload) <= 4096 and postrider.is_json(payload);
-    if v_route is not null then
-      insert into postrider.message (id, created_at, route, payload)
-      values (v_id, now(), v_route, convert_to(payload, 'UTF8'));
-      insert into postrider.queue (id, route, size, lane)
-      values (v_id, v_route, octet_length(payload), 0);
-      if pg_sequence_last_value('postrider.doorbell') = 1 then
-        perform pg_notify('postrider', '');
-      end if;
-      return row(v_id, null, false)::postrider.enqueued;
-    end if;
-  end if;
-
   select r.id, coalesce(enqueue.id, postrider.new_id()),
          octet_length(payload) > 4096 or postrider.is_json(payload) is not true
            or num_nonnulls(headers, content_type, not_before, enqueue.id, payload_bytes) > 0
@@ -281,6 +262,33 @@ begin
     perform pg_notify('postrider', '');
   end if;
   return row(v_id, v_seq, false)::postrider.enqueued;
+end $$;
+
+-- The same for a message without optional fields, with less to set up. Whatever is not as usual is left to
+-- enqueue(). A function of its own: as an overload, calls with just these three would be ambiguous.
+create function postrider.enqueue_plain(namespace text, topic text, payload text)
+returns postrider.enqueued
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+#variable_conflict use_column
+declare
+  v_id    uuid;
+  v_route int;
+begin
+  -- A known route has a valid namespace and topic; see engine for the 4096.
+  select r.id, postrider.new_id() into v_route, v_id from postrider.route r
+   where r.namespace = enqueue_plain.namespace and r.topic = enqueue_plain.topic
+     and octet_length(payload) <= 4096 and postrider.is_json(payload);
+  if v_route is null then
+    return postrider.enqueue(namespace, topic, payload);
+  end if;
+  insert into postrider.message (id, created_at, route, payload)
+  values (v_id, now(), v_route, convert_to(payload, 'UTF8'));
+  insert into postrider.queue (id, route, size, lane)
+  values (v_id, v_route, octet_length(payload), 0);
+  if pg_sequence_last_value('postrider.doorbell') = 1 then
+    perform pg_notify('postrider', '');
+  end if;
+  return row(v_id, null, false)::postrider.enqueued;
 end $$;
 
 create type postrider.batch_item as (
