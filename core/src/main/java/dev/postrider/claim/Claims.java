@@ -24,7 +24,7 @@ public final class Claims {
       """
       select id, token, lane, attempt, delivery, key_id, sequence, route, created_at, tenant,
              aggregate_type, aggregate_id, event_type, ordering_key, dedupe_key, content_type,
-             headers, payload
+             headers, payload, tid
         from postrider.claim(?, ?, ?, ?, ?, ?, ?, ?, ?)
       """;
 
@@ -90,7 +90,7 @@ public final class Claims {
             row.getInt(4),
             row.getInt(5),
             row.getLong(2));
-    return new Claimed(message, route, row.getShort(3), row.getLong(6));
+    return new Claimed(message, route, row.getShort(3), row.getLong(6), row.getString(19));
   }
 
   private static Instant instant(ResultSet row, int column) throws SQLException {

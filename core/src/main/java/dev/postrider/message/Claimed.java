@@ -3,10 +3,11 @@ package dev.postrider.message;
 /**
  * A message under a lease.
  *
- * @param routeId the interned route, with lane the row's place in the queue
+ * @param routeId the interned route, with lane and id the key of its row in the queue
  * @param keyId the interned ordering key, 0 without one
+ * @param tid where the row lies, as the server writes it; no more than a hint, for rows can move
  */
-public record Claimed(Message message, int routeId, short lane, long keyId) {
+public record Claimed(Message message, int routeId, short lane, long keyId, String tid) {
   public boolean ordered() {
     return keyId != 0;
   }

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Records what became of claimed messages. Thread-safe; the connection is the caller's. */
 public final class Settlements {
-  private static final String SETTLE = "select postrider.settle(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+  private static final String SETTLE =
+      "select postrider.settle(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, p_tid => ?)";
 
   /** Longer texts are cut: the log of attempts is no place for whole response bodies. */
   private static final int ERROR_MAX = 2000;
@@ -46,6 +47,7 @@ public final class Settlements {
       call.setArray(9, columns.ofSome("text", s -> cut(s.code(), 200)));
       call.setArray(10, columns.ofSome("text", s -> cut(s.error(), ERROR_MAX)));
       call.setArray(11, columns.ofSome("text", s -> cut(s.reference(), ERROR_MAX)));
+      call.setArray(12, columns.of("tid", s -> s.claimed().tid()));
       try (ResultSet row = call.executeQuery()) {
         row.next();
         return new HashSet<>(Arrays.asList((UUID[]) row.getArray(1).getArray()));

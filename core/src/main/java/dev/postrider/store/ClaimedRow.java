@@ -34,6 +34,11 @@ final class ClaimedRow {
             row.getInt("attempt"),
             row.getInt("delivery"),
             row.getLong("token"));
-    return new Claimed(message, row.getInt("route"), row.getShort("lane"), row.getLong("key_id"));
+    return new Claimed(
+        message,
+        row.getInt("route"),
+        row.getShort("lane"),
+        row.getLong("key_id"),
+        row.getString("tid"));
   }
 }

@@ -51,7 +51,7 @@ public final class LeaseStore {
                                  and (g.topic is null or w.topic = g.topic))))
              with ordinality as c(id, token, lane, attempt, delivery, key_id, sequence, route,
                created_at, tenant, aggregate_type, aggregate_id, event_type, ordering_key,
-               dedupe_key, content_type, headers, payload, claimed_at, place)
+               dedupe_key, content_type, headers, payload, claimed_at, tid, place)
         join postrider.route r on r.id = c.route
        order by c.place
       """;

@@ -82,7 +82,8 @@ class DispatcherTest {
                         1),
                     1,
                     (short) 1,
-                    key.hashCode()))
+                    key.hashCode(),
+                    "(0,1)"))
         .toList();
   }
 

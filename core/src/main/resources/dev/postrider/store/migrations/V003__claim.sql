@@ -72,14 +72,30 @@ set enable_seqscan = off set enable_bitmapscan = off as $$
   select f.route, f.lane, f.id from found f order by f.lane > 0 and f.lease is not null, f.id
 $$;
 
+-- The first of the rows that may be taken together; usually all.
+create function postrider.fitting(
+  p_tids tid[], p_sizes int[], p_total bigint, p_limit int, p_bytes bigint, p_any boolean)
+returns tid[] language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+begin
+  if p_total <= p_bytes and cardinality(p_tids) <= p_limit then
+    return p_tids;
+  end if;
+  return array(
+    select f.tid from (
+      select u.tid, u.place, sum(u.size) over (order by u.place) as bytes
+        from unnest(p_tids, p_sizes) with ordinality u(tid, size, place)) f
+     where f.place <= p_limit and (f.bytes <= p_bytes or f.place = 1 and p_any)
+     order by f.place);
+end $$;
+
 -- Takes up to p_limit rows and p_bytes of payload under one lease. A first row is taken whatever
--- its size. With p_after (and the range it was seen in) the claim goes on behind that id instead of
--- searching from the front: what lies before it was just looked at, and may be nothing but dead index
--- entries that a long snapshot keeps from being removed.
+-- its size. With p_after (and the range it was seen in) the claim goes on from there instead of searching
+-- from the front: behind that id, or, in a range of keys, in the next lane that is not in flight. What lies before
+-- was just looked at, and may be nothing but dead index entries that a long snapshot keeps from being removed.
 create function postrider.take(
   p_worker int, p_limit int, p_bytes bigint, p_lease_ms bigint, p_routes int[],
   p_after_route int, p_after_lane smallint, p_after uuid, p_reap boolean,
-  out token bigint, out ids uuid[], out lanes smallint[], out attempts smallint[],
+  out token bigint, out tids tid[], out ids uuid[], out lanes smallint[], out attempts smallint[],
   out deliveries smallint[])
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 -- Row counts swing from none to millions within seconds, so statistics are always wrong: plans are fixed
@@ -92,8 +108,10 @@ as $$
 declare
   v_token      bigint := nextval('postrider.lease_token');
   v_window     int := p_limit;
-  v_start      uuid := coalesce(p_after, '00000000-0000-0000-0000-000000000000');
+  v_start      uuid := case when p_after_lane = 0 then p_after else '00000000-0000-0000-0000-000000000000' end;
   v_range      record;
+  v_free       record;
+  v_tids       tid[];
   v_taken      record;
   v_left       int := p_limit;
   v_bytes      bigint := p_bytes;
@@ -111,28 +129,35 @@ begin
   for v_range in
     select r.route, r.lane from postrider.ranges(p_routes) r where p_after is null
     union all
-    select p_after_route, p_after_lane where p_after is not null and p_after_route = any (p_routes)
+    select p_after_route, p_after_lane where p_after_lane = 0 and p_after_route = any (p_routes)
+    union all
+    (select p_after_route, l.id from postrider.lane l
+      where p_after_lane > 0 and p_after_route = any (p_routes)
+      order by l.id <= p_after_lane, l.id)
   loop
     -- Nearly full is full: another range is not worth its search for the last few.
     exit when v_left <= p_limit / 8 or v_bytes <= 0;
     if v_range.lane = 0 then
-      with free as materialized (
-        select q.ctid as tid, q.id, q.size from postrider.queue q
-         where q.route = v_range.route and q.lane = 0 and q.id > v_start and q.lease is null
-         order by q.id limit v_left for update skip locked),
-      fitting as materialized (
-        select f.tid, sum(f.size) over w as bytes, row_number() over w as place
-          from free f window w as (rows unbounded preceding)), -- they come sorted
-      taken as (
+      select array_agg(f.tid) as tids, array_agg(f.size) as sizes, sum(f.size) as bytes into v_free
+        from (select q.ctid as tid, q.size from postrider.queue q
+               where q.route = v_range.route and q.lane = 0 and q.id > v_start and q.lease is null
+               order by q.id limit v_left for update skip locked) f;
+      v_tids := postrider.fitting(v_free.tids, v_free.sizes, v_free.bytes, v_left, v_bytes,
+        v_left = p_limit);
+      with taken as (
         -- All at once: a join on ctid sets a scan up for each row, which costs more than the update.
         update postrider.queue q set lease = v_token, attempts = least(q.attempts, 32766) + 1
-         where q.ctid = any (array(
-           select f.tid from fitting f where f.bytes <= v_bytes or f.place = 1 and v_left = p_limit))
-        returning q.id, q.lane, q.attempts, q.delivery, q.size)
-      select count(*) as n, sum(t.size) as bytes, array_agg(t.id) as ids, array_agg(t.lane) as lanes,
-             array_agg(t.attempts) as attempts, array_agg(t.delivery) as deliveries
+         where q.ctid = any (v_tids)
+        returning q.ctid as tid, q.id, q.lane, q.attempts, q.delivery, q.size)
+      select count(*) as n, sum(t.size) as bytes, array_agg(t.tid) as tids, array_agg(t.id) as ids,
+             array_agg(t.lane) as lanes, array_agg(t.attempts) as attempts,
+             array_agg(t.delivery) as deliveries
         into v_taken from (select * from taken order by id) t;
     else
+      -- In flight: see ranges().
+      continue when p_after_lane > 0 and (
+        select q.lease from postrider.queue q where q.route = v_range.route and q.lane = v_range.lane
+         order by q.id limit 1) is not null;
       -- Only one claim at a time reads a lane, so nobody else can take what lies between head and tail.
       perform from postrider.lane l where l.id = v_range.lane for update skip locked;
       continue when not found;
@@ -145,11 +170,10 @@ begin
            where q.route = v_range.route and q.lane = v_range.lane and q.id > v_start and q.lease is null
            order by q.id limit v_window),
         keys as materialized (
-          select s.key_id, (array_agg(s.id))[1] as first_id,
-                 greatest((v_left - 1) / count(*) over () + 1, 8) as most
-            from seen s group by s.key_id),
+          select s.key_id, greatest((v_left - 1) / count(*) over () + 1, 8) as most
+            from seen s group by s.key_id order by (array_agg(s.id))[1]),
         runs as materialized (
-          select k.first_id, r.*
+          select r.*
             from keys k cross join lateral (
               select h.tid, h.sequence, h.size, h.lease, h.away,
                      bool_and(h.lease is null and not h.away) over w as free, row_number() over w as place
@@ -157,24 +181,29 @@ begin
                              q.lane < 0 or not q.route = any (p_routes) as away
                         from postrider.queue q
                        where q.key_id = k.key_id order by q.sequence limit k.most) h
-              window w as (order by h.sequence rows unbounded preceding)) r),
-        fitting as materialized (
-          select f.tid, sum(f.size) over w as bytes, row_number() over w as place
-            from runs f where f.free
-          window w as (order by f.first_id, f.sequence rows unbounded preceding)),
-        taken as (
-          update postrider.queue q set lease = v_token, attempts = least(q.attempts, 32766) + 1
-           where q.ctid = any (array(
-             select f.tid from fitting f where f.place <= v_left
-                and (f.bytes <= v_bytes or f.place = 1 and v_left = p_limit)))
-          returning q.id, q.lane, q.attempts, q.delivery, q.size, q.key_id, q.sequence)
-        select count(*) as n, sum(t.size) as bytes, array_agg(t.id) as ids, array_agg(t.lane) as lanes,
-               array_agg(t.attempts) as attempts, array_agg(t.delivery) as deliveries,
-               (select count(*) from seen) as seen,
+              window w as (order by h.sequence rows unbounded preceding)) r)
+        select array_agg(r.tid) filter (where r.free) as tids, array_agg(r.size) filter (where r.free) as sizes,
+               sum(r.size) filter (where r.free) as bytes, (select count(*) from seen) as seen,
                exists (select from runs r left join postrider.lease l on l.token = r.lease
                         where r.place = 1 and (r.away or l.claimed_at < now() - interval '1 s')) as stuck
+          into v_free from runs r;
+        v_tids := postrider.fitting(v_free.tids, v_free.sizes, v_free.bytes, v_left, v_bytes,
+          v_left = p_limit);
+        with taken as (
+          update postrider.queue q set lease = v_token, attempts = least(q.attempts, 32766) + 1
+           where q.ctid = any (v_tids)
+          returning q.ctid as tid, q.id, q.lane, q.attempts, q.delivery, q.size, q.key_id, q.sequence)
+        select count(*) as n, sum(t.size) as bytes, array_agg(t.tid) as tids, array_agg(t.id) as ids,
+               array_agg(t.lane) as lanes, array_agg(t.attempts) as attempts,
+               array_agg(t.delivery) as deliveries
           into v_taken from (select * from taken order by key_id, sequence) t;
-        exit when v_taken.seen < v_window or v_taken.n >= v_left / 4 or not v_taken.stuck;
+        if v_taken.n <> cardinality(v_tids) then
+          -- Nobody moves a row of a lane that we hold. Should it happen, a key would go on with a hole.
+          raise exception using errcode = 'serialization_failure',
+            message = format('only %s of %s rows of a lane were where they had been seen', v_taken.n,
+              cardinality(v_tids));
+        end if;
+        exit when v_free.seen < v_window or v_taken.n >= v_left / 4 or not v_free.stuck;
         exit when postrider.park_followers(v_range.route, v_range.lane, 5 * v_window, p_routes) = 0
                or v_taken.n > 0;
       end loop;
@@ -182,6 +211,7 @@ begin
     if v_taken.n > 0 then
       v_left := v_left - v_taken.n;
       v_bytes := v_bytes - v_taken.bytes;
+      tids := tids || v_taken.tids;
       ids := ids || v_taken.ids;
       lanes := lanes || v_taken.lanes;
       attempts := attempts || v_taken.attempts;
@@ -196,7 +226,8 @@ begin
   end if;
 end $$;
 
--- Takes messages and returns them in the order of the queue, which is a key's order. One scan for all ids and
+-- Takes messages and returns them in the order of the queue, which is a key's order, each with where its row
+-- lies (tid), for settle() to find it by. One scan for all ids and
 -- a hash for what the queue knows of them: a probe for each would cost three times as much. The bounds are
 -- variables, so that the server leaves out the other partitions before it opens them.
 create function postrider.claim(
@@ -207,7 +238,7 @@ returns table (
   id uuid, token bigint, lane smallint, attempt smallint, delivery smallint, key_id bigint,
   sequence bigint, route int, created_at timestamptz, tenant text, aggregate_type text,
   aggregate_id text, event_type text, ordering_key text, dedupe_key text, content_type text,
-  headers jsonb, payload bytea, claimed_at timestamptz)
+  headers jsonb, payload bytea, claimed_at timestamptz, tid tid)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off set enable_mergejoin = off
@@ -228,9 +259,9 @@ begin
   return query
     select m.id, v_taken.token, t.lane, t.attempts, t.delivery, m.key_id, m.sequence, m.route, m.created_at,
            m.tenant, m.aggregate_type, m.aggregate_id, m.event_type, m.ordering_key, m.dedupe_key,
-           m.content_type, m.headers, m.payload, now()
-      from unnest(v_taken.ids, v_taken.lanes, v_taken.attempts, v_taken.deliveries) with ordinality
-             as t(id, lane, attempts, delivery, place)
+           m.content_type, m.headers, m.payload, now(), t.tid
+      from unnest(v_taken.tids, v_taken.ids, v_taken.lanes, v_taken.attempts, v_taken.deliveries)
+             with ordinality as t(tid, id, lane, attempts, delivery, place)
       join postrider.message m on m.id = t.id
      where m.id = any (v_taken.ids) and m.id between v_first and v_last
      order by t.place;

@@ -1,57 +1,100 @@
+-- Removes the rows that are delivered (1) or dead (3) and appends their attempts. p_tid says where they lie;
+-- a row that lies elsewhere by now is left, and so is one that p_token does not hold. One scan for all
+-- and a hash for what is told of them: a probe of the index for each would cost as much as to delete it.
+create function postrider.settle_gone(
+  p_worker int, p_tid tid[], p_id uuid[], p_token bigint[], p_outcome smallint[], p_latency_ms int[],
+  p_code text[], p_error text[], p_reference text[], p_leases bigint[], p_claimed_at timestamptz[],
+  out done uuid[], out tokens bigint[], out pulls bigint[], out remembered uuid[], out refs text[])
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_nestloop = off set enable_mergejoin = off
+set enable_hashjoin = on -- settle() has it off
+as $$
+begin
+  with given as materialized (
+    select * from unnest(p_id, p_token, p_outcome, p_latency_ms, p_code, p_error, p_reference)
+      as g(id, token, outcome, latency_ms, code, error, reference)
+     where g.outcome in (1, 3)),
+  gone as (
+    delete from postrider.queue q using given g
+     where q.ctid = any (p_tid) and q.id = g.id and q.lease = g.token
+    returning q.id, q.route, q.lease, q.key_id, q.sequence, q.attempts, q.delivery, q.pull,
+              g.outcome, g.latency_ms, g.code, g.error, g.reference),
+  recorded as (
+    insert into postrider.attempt (message_id, claimed_at, finished_at, worker, latency_ms, no, delivery,
+      state, code, error, reference)
+    select g.id, p_claimed_at[array_position(p_leases, g.lease)], now(), p_worker, g.latency_ms, g.attempts,
+           g.delivery, g.outcome, g.code, g.error, g.reference
+      from gone g),
+  buried as (
+    insert into postrider.dead_letter (message_id, delivery, route, key_id, sequence, attempts, died_at,
+      code, error)
+    select g.id, g.delivery, g.route, g.key_id, g.sequence, g.attempts, now(), g.code, g.error
+      from gone g where g.outcome = 3
+    on conflict do nothing)
+  select coalesce(array_agg(g.id), '{}'), coalesce(array_agg(g.lease), '{}'),
+         array_agg(g.key_id) filter (where g.pull),
+         array_agg(g.id) filter (where g.outcome = 1 and g.reference is not null),
+         array_agg(g.reference) filter (where g.outcome = 1 and g.reference is not null)
+    into done, tokens, pulls, remembered, refs from gone g;
+end $$;
+
 -- Records what became of claimed messages. Arrays run in parallel; those for failures may be null or
 -- shorter. Outcomes: 1 delivered, 2 retry (at p_due_at, else after p_delay_ms), 3 dead, 4 dead and its key
 -- waits, 5 released unsent. A row is changed only while p_token holds it; the ids of the others come back, and
--- each is recorded as a CONFLICT.
+-- each is recorded as a CONFLICT. p_tid, as claim() gave it, spares a search.
 create function postrider.settle(
   p_worker int, p_route int[], p_lane smallint[], p_id uuid[], p_token bigint[], p_outcome smallint[],
   p_latency_ms int[] default null, p_delay_ms bigint[] default null, p_code text[] default null,
-  p_error text[] default null, p_reference text[] default null, p_due_at timestamptz[] default null)
+  p_error text[] default null, p_reference text[] default null, p_due_at timestamptz[] default null,
+  p_tid tid[] default null)
 returns uuid[]
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
 as $$
 declare
-  v_done   uuid[];
-  v_tokens bigint[];
+  v_tid    tid[] := p_tid;
+  v_leases record;
+  v_gone   record;
+  v_done   uuid[] := '{}';
+  v_tokens bigint[] := '{}';
   v_pulls  bigint[];
   v_more   record;
   v_late   record;
 begin
   -- Leases before rows, as in reap(): the two never wait for each other in a circle.
-  perform from postrider.lease l where l.token = any (p_token) order by l.token for update;
+  select array_agg(l.token) as tokens, array_agg(l.claimed_at) as claimed_at into v_leases
+    from (select l.token, l.claimed_at from postrider.lease l
+           where l.token = any (p_token) order by l.token for update) l;
 
-  with given as materialized (
-    select * from unnest(p_route, p_lane, p_id, p_token, p_outcome, p_latency_ms, p_code, p_error, p_reference)
-      as g(route, lane, id, token, outcome, latency_ms, code, error, reference)
-     where g.outcome in (1, 3)),
-  gone as (
-    delete from postrider.queue q using given g
-     where q.route = g.route and q.lane = g.lane and q.id = g.id and q.lease = g.token
-    returning q.id, q.route, q.lease, q.key_id, q.sequence, q.attempts, q.delivery, q.pull,
-              g.outcome, g.latency_ms, g.code, g.error, g.reference),
-  recorded as (
-    insert into postrider.attempt (message_id, claimed_at, finished_at, worker, latency_ms, no, delivery,
-      state, code, error, reference)
-    select g.id, l.claimed_at, now(), p_worker, g.latency_ms, g.attempts, g.delivery, g.outcome, g.code,
-           g.error, g.reference
-      from gone g left join postrider.lease l on l.token = g.lease),
-  buried as (
-    insert into postrider.dead_letter (message_id, delivery, route, key_id, sequence, attempts, died_at,
-      code, error)
-    select g.id, g.delivery, g.route, g.key_id, g.sequence, g.attempts, now(), g.code, g.error
-      from gone g where g.outcome = 3
-    on conflict do nothing),
-  remembered as (
-    insert into postrider.delivered_content (route, sha256, message_id, reference)
-    select g.route, sha256(m.payload), g.id, g.reference
-      from gone g join postrider.message m on m.id = g.id
-     where g.outcome = 1 and g.reference is not null
-     order by 1, 2  -- two batches with the same contents must not insert them crosswise
-    on conflict do nothing)
-  select coalesce(array_agg(g.id), '{}'), coalesce(array_agg(g.lease), '{}'),
-         array_agg(distinct g.key_id) filter (where g.pull)
-    into v_done, v_tokens, v_pulls from gone g;
+  for v_round in 1 .. 2 loop
+    -- Rows seldom move while they are leased: when their followers are parked, or a worker renews one.
+    if v_tid is null then
+      v_tid := array(
+        select q.ctid from unnest(p_route, p_lane, p_id, p_token, p_outcome)
+            as g(route, lane, id, token, outcome)
+          join postrider.queue q
+            on q.route = g.route and q.lane = g.lane and q.id = g.id and q.lease = g.token
+         where g.outcome in (1, 3));
+    end if;
+    exit when v_tid = '{}';
+    select * into v_gone from postrider.settle_gone(
+      p_worker, v_tid, p_id, p_token, p_outcome, p_latency_ms, p_code, p_error, p_reference,
+      v_leases.tokens, v_leases.claimed_at);
+    v_done := v_done || v_gone.done;
+    v_tokens := v_tokens || v_gone.tokens;
+    v_pulls := v_pulls || v_gone.pulls;
+    if v_gone.remembered is not null then
+      insert into postrider.delivered_content (route, sha256, message_id, reference)
+      select m.route, sha256(m.payload), m.id, r.reference
+        from unnest(v_gone.remembered, v_gone.refs) r(id, reference) join postrider.message m on m.id = r.id
+       order by 1, 2  -- two batches with the same contents must not insert them crosswise
+      on conflict do nothing;
+    end if;
+    exit when cardinality(v_done) = cardinality(p_id);
+    v_tid := null;
+  end loop;
 
   if cardinality(v_done) < cardinality(p_id) then
     select * into v_more from postrider.settle_undelivered(
