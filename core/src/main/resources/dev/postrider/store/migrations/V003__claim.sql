@@ -90,7 +90,7 @@ end $$;
 
 -- Takes up to p_limit rows and p_bytes of payload under one lease. A first row is taken whatever
 -- its size. With p_after (and the range it was seen in) the claim goes on from there instead of searching
--- from the front: behind that id, or, in a range of keys, in the next lane that is not in flight. What lies before
+-- from the front: from that id on, or, in a range of keys, in the next lane that is not in flight. What lies before
 -- was just looked at, and may be nothing but dead index entries that a long snapshot keeps from being removed.
 create function postrider.take(
   p_worker int, p_limit int, p_bytes bigint, p_lease_ms bigint, p_routes int[],
@@ -108,7 +108,6 @@ as $$
 declare
   v_token      bigint := nextval('postrider.lease_token');
   v_window     int := p_limit;
-  v_start      uuid := case when p_after_lane = 0 then p_after else '00000000-0000-0000-0000-000000000000' end;
   v_range      record;
   v_free       record;
   v_tids       tid[];
@@ -127,11 +126,11 @@ begin
   end if;
 
   for v_range in
-    select r.route, r.lane from postrider.ranges(p_routes) r where p_after is null
+    select r.route, r.lane, r.first_id from postrider.ranges(p_routes) r where p_after is null
     union all
-    select p_after_route, p_after_lane where p_after_lane = 0 and p_after_route = any (p_routes)
+    select p_after_route, p_after_lane, p_after where p_after_lane = 0 and p_after_route = any (p_routes)
     union all
-    (select p_after_route, l.id from postrider.lane l
+    (select p_after_route, l.id, null from postrider.lane l
       where p_after_lane > 0 and p_after_route = any (p_routes)
       order by l.id <= p_after_lane, l.id)
   loop
@@ -140,7 +139,7 @@ begin
     if v_range.lane = 0 then
       select array_agg(f.tid) as tids, array_agg(f.size) as sizes, sum(f.size) as bytes into v_free
         from (select q.ctid as tid, q.size from postrider.queue q
-               where q.route = v_range.route and q.lane = 0 and q.id > v_start and q.lease is null
+               where q.route = v_range.route and q.lane = 0 and q.id >= v_range.first_id and q.lease is null
                order by q.id limit v_left for update skip locked) f;
       v_tids := postrider.fitting(v_free.tids, v_free.sizes, v_free.bytes, v_left, v_bytes,
         v_left = p_limit);
@@ -154,10 +153,11 @@ begin
              array_agg(t.delivery) as deliveries
         into v_taken from (select * from taken order by id) t;
     else
-      -- In flight: see ranges().
-      continue when p_after_lane > 0 and (
-        select q.lease from postrider.queue q where q.route = v_range.route and q.lane = v_range.lane
-         order by q.id limit 1) is not null;
+      if v_range.first_id is null then
+        select q.id as first_id, q.lease, v_range.route, v_range.lane into v_range from postrider.queue q
+         where q.route = v_range.route and q.lane = v_range.lane order by q.id limit 1;
+        continue when not found or v_range.lease is not null; -- In flight: see ranges().
+      end if;
       -- Only one claim at a time reads a lane, so nobody else can take what lies between head and tail.
       perform from postrider.lane l where l.id = v_range.lane for update skip locked;
       continue when not found;
@@ -167,26 +167,34 @@ begin
         -- ends before the first row that may not go now.
         with seen as materialized (
           select q.key_id, q.id from postrider.queue q
-           where q.route = v_range.route and q.lane = v_range.lane and q.id > v_start and q.lease is null
+           where q.route = v_range.route and q.lane = v_range.lane and q.id >= v_range.first_id and q.lease is null
            order by q.id limit v_window),
         keys as materialized (
           select s.key_id, greatest((v_left - 1) / count(*) over () + 1, 8) as most
-            from seen s group by s.key_id order by (array_agg(s.id))[1]),
-        runs as materialized (
-          select r.*
-            from keys k cross join lateral (
-              select h.tid, h.sequence, h.size, h.lease, h.away,
-                     bool_and(h.lease is null and not h.away) over w as free, row_number() over w as place
-                from (select q.ctid as tid, q.sequence, q.size, q.lease,
-                             q.lane < 0 or not q.route = any (p_routes) as away
-                        from postrider.queue q
-                       where q.key_id = k.key_id order by q.sequence limit k.most) h
-              window w as (order by h.sequence rows unbounded preceding)) r)
-        select array_agg(r.tid) filter (where r.free) as tids, array_agg(r.size) filter (where r.free) as sizes,
-               sum(r.size) filter (where r.free) as bytes, (select count(*) from seen) as seen,
-               exists (select from runs r left join postrider.lease l on l.token = r.lease
-                        where r.place = 1 and (r.away or l.claimed_at < now() - interval '1 s')) as stuck
-          into v_free from runs r;
+            from seen s group by s.key_id order by (array_agg(s.id))[1])
+        select array_agg(r.tid) as tids, array_agg(r.size) as sizes, array_agg(k.key_id) as keys,
+               array_agg(r.lease) as leases, array_agg(r.away) as aways, sum(r.size) as bytes,
+               bool_and(r.lease is null and not r.away) as free, false as stuck,
+               (select count(*) from seen) as seen
+          into v_free
+          from keys k cross join lateral (
+            select q.ctid as tid, q.size, q.lease, q.lane < 0 or not q.route = any (p_routes) as away
+              from postrider.queue q
+             where q.key_id = k.key_id order by q.sequence limit k.most) r;
+        if not v_free.free then
+          select array_agg(r.tid order by r.n) filter (where r.free) as tids,
+                 array_agg(r.size order by r.n) filter (where r.free) as sizes,
+                 sum(r.size) filter (where r.free) as bytes,
+                 bool_or(r.place = 1 and (r.away or l.claimed_at < now() - interval '1 s')) as stuck,
+                 v_free.seen
+            into v_free
+            from (select u.*, bool_and(u.lease is null and not u.away) over w as free,
+                         row_number() over w as place
+                    from unnest(v_free.tids, v_free.sizes, v_free.keys, v_free.leases, v_free.aways)
+                           with ordinality u(tid, size, key_id, lease, away, n)
+                  window w as (partition by u.key_id order by u.n rows unbounded preceding)) r
+            left join postrider.lease l on l.token = r.lease and r.place = 1;
+        end if;
         v_tids := postrider.fitting(v_free.tids, v_free.sizes, v_free.bytes, v_left, v_bytes,
           v_left = p_limit);
         with taken as (
@@ -245,17 +253,19 @@ set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off s
 as $$
 #variable_conflict use_column
 declare
-  v_taken record;
-  v_first uuid;
-  v_last  uuid;
+  v_taken  record;
+  v_sorted uuid[];
+  v_first  uuid;
+  v_last   uuid;
 begin
   select * into v_taken from postrider.take(
     p_worker, p_limit, p_bytes, p_lease_ms, p_routes, p_after_route, p_after_lane, p_after, p_reap);
   if v_taken.token is null then
     return;
   end if;
-  v_first := (select u from unnest(v_taken.ids) u order by u limit 1);
-  v_last := (select u from unnest(v_taken.ids) u order by u desc limit 1);
+  v_sorted := array(select u from unnest(v_taken.ids) u order by u);
+  v_first := v_sorted[1];
+  v_last := v_sorted[cardinality(v_sorted)];
   return query
     select m.id, v_taken.token, t.lane, t.attempts, t.delivery, m.key_id, m.sequence, m.route, m.created_at,
            m.tenant, m.aggregate_type, m.aggregate_id, m.event_type, m.ordering_key, m.dedupe_key,
@@ -263,7 +273,7 @@ begin
       from unnest(v_taken.tids, v_taken.ids, v_taken.lanes, v_taken.attempts, v_taken.deliveries)
              with ordinality as t(tid, id, lane, attempts, delivery, place)
       join postrider.message m on m.id = t.id
-     where m.id = any (v_taken.ids) and m.id between v_first and v_last
+     where m.id = any (v_sorted) and m.id between v_first and v_last
      order by t.place;
 end $$;
 
