@@ -1,20 +1,23 @@
 package dev.postrider.enqueue;
 
+import dev.postrider.message.Enqueued;
 import dev.postrider.message.Json;
 import dev.postrider.message.NewMessage;
 import java.nio.charset.StandardCharsets;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A call of {@code postrider.enqueue} that names only the fields that the message has: each
  * parameter costs the driver and the server, null ones too. One that has none of the optional ones
- * goes to {@code postrider.enqueue_plain}. A service sends few shapes of messages, so its
- * statements stay prepared. Used by one thread.
+ * goes to {@code postrider.enqueue_plain}, which answers with nothing but the id. A service sends
+ * few shapes of messages, so its statements stay prepared. Used by one thread.
  *
  * <p>The answer is left in one piece: a function in FROM costs a tuple store for each call.
  */
@@ -64,12 +67,29 @@ final class EnqueueCall {
   }
 
   String sql() {
-    return json && values.size() == 3 ? PLAIN : sql.toString();
+    return plain() ? PLAIN : sql.toString();
+  }
+
+  private boolean plain() {
+    return json && values.size() == 3;
   }
 
   void bind(PreparedStatement statement) throws SQLException {
     for (int i = 0; i < values.size(); i++) {
       statement.setObject(i + 1, values.get(i));
     }
+  }
+
+  Enqueued answer(ResultSet row) throws SQLException {
+    if (plain()) {
+      return new Enqueued(row.getObject(1, UUID.class), null, false);
+    }
+    // (id,sequence,duplicate): none of the three can hold a comma or a quote.
+    String composite = row.getString(1);
+    String[] fields = composite.substring(1, composite.length() - 1).split(",", -1);
+    return new Enqueued(
+        UUID.fromString(fields[0]),
+        fields[1].isEmpty() ? null : Long.valueOf(fields[1]),
+        fields[2].equals("t"));
   }
 }

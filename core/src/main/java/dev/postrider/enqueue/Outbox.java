@@ -74,7 +74,7 @@ public final class Outbox {
       enqueue.bind(call);
       try (ResultSet row = call.executeQuery()) {
         row.next();
-        return logged(message, enqueued(row.getString(1)));
+        return logged(message, enqueue.answer(row));
       }
     } catch (SQLException e) {
       throw refusalOr(e);
@@ -106,15 +106,6 @@ public final class Outbox {
     } catch (SQLException e) {
       throw refusalOr(e);
     }
-  }
-
-  /** Reads {@code (id,sequence,duplicate)}; none of the three can hold a comma or a quote. */
-  private static Enqueued enqueued(String composite) {
-    String[] fields = composite.substring(1, composite.length() - 1).split(",", -1);
-    return new Enqueued(
-        UUID.fromString(fields[0]),
-        fields[1].isEmpty() ? null : Long.valueOf(fields[1]),
-        fields[2].equals("t"));
   }
 
   private static Enqueued enqueued(ResultSet row) throws SQLException {

@@ -202,7 +202,7 @@ begin
          octet_length(payload) > 4096 or postrider.is_json(payload) is not true
            or num_nonnulls(headers, content_type, not_before, enqueue.id, payload_bytes) > 0
            or octet_length(concat(key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type)) > 200
-           or least(key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type) = ''
+           or coalesce(least(key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type), '-') = ''
            or (aggregate_id is not null and aggregate_type is null)
     into v_route, v_id, v_look from postrider.route r
    where r.namespace = enqueue.namespace and r.topic = enqueue.topic;
@@ -264,31 +264,33 @@ begin
   return row(v_id, v_seq, false)::postrider.enqueued;
 end $$;
 
--- The same for a message without optional fields, with less to set up. Whatever is not as usual is left to
--- enqueue(). A function of its own: as an overload, calls with just these three would be ambiguous.
-create function postrider.enqueue_plain(namespace text, topic text, payload text)
-returns postrider.enqueued
+-- The same for a message without optional fields, with less to set up; so there is neither a sequence nor a
+-- duplicate to tell of. Whatever is not as usual is left to enqueue(). A function of its own: as an
+-- overload, calls with just these three would be ambiguous.
+create function postrider.enqueue_plain(namespace text, topic text, payload text) returns uuid
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
   v_id    uuid;
   v_route int;
+  v_bell  bigint;
 begin
   -- A known route has a valid namespace and topic; see engine for the 4096.
-  select r.id, postrider.new_id() into v_route, v_id from postrider.route r
+  select r.id, postrider.new_id(), pg_sequence_last_value('postrider.doorbell') into v_route, v_id, v_bell
+    from postrider.route r
    where r.namespace = enqueue_plain.namespace and r.topic = enqueue_plain.topic
      and octet_length(payload) <= 4096 and postrider.is_json(payload);
   if v_route is null then
-    return postrider.enqueue(namespace, topic, payload);
+    return (postrider.enqueue(namespace, topic, payload)).id;
   end if;
   insert into postrider.message (id, created_at, route, payload)
   values (v_id, now(), v_route, convert_to(payload, 'UTF8'));
   insert into postrider.queue (id, route, size, lane)
   values (v_id, v_route, octet_length(payload), 0);
-  if pg_sequence_last_value('postrider.doorbell') = 1 then
+  if v_bell = 1 then
     perform pg_notify('postrider', '');
   end if;
-  return row(v_id, null, false)::postrider.enqueued;
+  return v_id;
 end $$;
 
 create type postrider.batch_item as (
