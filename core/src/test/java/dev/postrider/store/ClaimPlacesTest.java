@@ -90,6 +90,27 @@ class ClaimPlacesTest {
     assertThat(settle(first)).isEmpty();
   }
 
+  /** Nine keys in eight lanes: the first and the last share one. */
+  @ParameterizedTest
+  @NullSource
+  @ValueSource(shorts = 1)
+  @Tag("PO-6")
+  void aSlowMessageDoesNotHoldUpTheOtherKeysOfItsLane(@Nullable Short afterLane) throws Exception {
+    List<UUID> sent = new ArrayList<>();
+    for (int key = 0; key <= LANES; key++) {
+      sent.add(post.send("orders", "key-" + key));
+    }
+    Claimed slow = claim(1, null).get(0);
+    assertThat(slow.message().id()).isEqualTo(sent.get(0));
+    assertThat(claim(1, null)).extracting(Claimed::lane).doesNotContain(slow.lane());
+    post.age();
+    ClaimCursor cursor =
+        afterLane == null
+            ? null
+            : new ClaimCursor(1, (short) (slow.lane() - afterLane), new UUID(0, 0));
+    assertThat(claim(1, cursor)).extracting(c -> c.message().id()).containsExactly(sent.get(LANES));
+  }
+
   private static ClaimCursor after(List<Claimed> claimed) {
     Claimed last = claimed.get(claimed.size() - 1);
     return new ClaimCursor(last.routeId(), last.lane(), last.message().id());

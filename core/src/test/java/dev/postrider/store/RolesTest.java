@@ -42,6 +42,7 @@ class RolesTest {
           "fitting",
           "intern_route",
           "is_json",
+          "just_taken",
           "key_of",
           "matches",
           "misfit",

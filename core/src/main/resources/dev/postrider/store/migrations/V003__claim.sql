@@ -55,9 +55,15 @@ begin
       order by p.due_at limit p_limit for update skip locked));
 end $$;
 
+create function postrider.just_taken(p_lease bigint) returns boolean
+language sql stable
+return exists (
+  select from postrider.lease l where l.token = p_lease and l.claimed_at > now() - interval '1 s');
+
 -- The (route, lane) ranges that hold claimable rows: a loose index scan, one probe per range whatever its
--- length. Those with the oldest row first, but last those whose oldest row is in flight: with it are most
--- heads of a lane, and to find that out costs as much as a claim.
+-- length. Those with the oldest row first, but last those whose oldest row was just taken: with it are most
+-- heads of a lane, and to find that out costs as much as a claim. One that is long in flight is a slow message,
+-- for which the other keys of its lane must not wait.
 create function postrider.ranges(p_routes int[]) returns table (route int, lane smallint, first_id uuid)
 language sql stable security definer set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off as $$
@@ -69,7 +75,7 @@ set enable_seqscan = off set enable_bitmapscan = off as $$
     select f.route, n.lane, n.id, n.lease from found f cross join lateral (
       select q.lane, q.id, q.lease from postrider.queue q
        where q.route = f.route and q.lane > f.lane order by q.lane, q.id limit 1) n)
-  select f.route, f.lane, f.id from found f order by f.lane > 0 and f.lease is not null, f.id
+  select f.route, f.lane, f.id from found f order by f.lane > 0 and postrider.just_taken(f.lease), f.id
 $$;
 
 -- The first of the rows that may be taken together; usually all.
@@ -90,7 +96,7 @@ end $$;
 
 -- Takes up to p_limit rows and p_bytes of payload under one lease. A first row is taken whatever
 -- its size. With p_after (and the range it was seen in) the claim goes on from there instead of searching
--- from the front: from that id on, or, in a range of keys, in the next lane that is not in flight. What lies before
+-- from the front: from that id on, or, in a range of keys, in the next lane that was not just taken. What lies before
 -- was just looked at, and may be nothing but dead index entries that a long snapshot keeps from being removed.
 create function postrider.take(
   p_worker int, p_limit int, p_bytes bigint, p_lease_ms bigint, p_routes int[],
@@ -156,7 +162,7 @@ begin
       if v_range.first_id is null then
         select q.id as first_id, q.lease, v_range.route, v_range.lane into v_range from postrider.queue q
          where q.route = v_range.route and q.lane = v_range.lane order by q.id limit 1;
-        continue when not found or v_range.lease is not null; -- In flight: see ranges().
+        continue when not found or postrider.just_taken(v_range.lease); -- See ranges().
       end if;
       -- Only one claim at a time reads a lane, so nobody else can take what lies between head and tail.
       perform from postrider.lane l where l.id = v_range.lane for update skip locked;
