@@ -25,6 +25,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -165,6 +166,8 @@ class RelayToWebhookTest {
 
   @Test
   void nothingIsLostWhenTheEndpointIsRestarted() throws Exception {
+    Semaphore places = new Semaphore(200); // So that each stop finds requests on their way.
+    receiver.behave(request -> takeIfThereIsRoom(places, request));
     enqueue(20, 50);
     relay.start();
     for (int restart = 1; restart <= 3; restart++) {
@@ -173,10 +176,22 @@ class RelayToWebhookTest {
       receiver.stop();
       await().atMost(LIMIT).until(() -> !"closed".equals(breaker()));
       receiver.start();
+      places.release(200);
     }
+    places.release(1000);
     untilEmpty();
     assertAllInOrder(20, 50);
     assertThat(database.count("select count(*) from postrider.dead_letter")).isZero();
+  }
+
+  private Receiver.Answer takeIfThereIsRoom(Semaphore places, Receiver.Request request) {
+    try {
+      places.acquire();
+    } catch (InterruptedException e) { // The receiver stops.
+      Thread.currentThread().interrupt();
+      return Receiver.Answer.of(503);
+    }
+    return take(request);
   }
 
   private String breaker() {
