@@ -35,7 +35,7 @@ final class DrainScenario implements Scenario {
           return Drain.relay(database, Schema.DEFAULT, "orders", messages, options.workers());
         });
     rounds.run(1);
-    Rounds.Result result = rounds.run(options.drainRounds());
+    Rounds.Result result = rounds.run(options.rounds()); // the noisiest drains
     report.rates("messages/s", result);
     report.ratio("drain_vs_raw_delete", result.ratio("relay", "raw delete"));
   }

@@ -51,7 +51,7 @@ final class EnqueueScenario implements Scenario {
       variant(rounds, "postrider", database, options, producers, this::postrider);
       variant(rounds, "postrider keyed dedupe", database, options, producers, this::keyedDedupe);
       rounds.run(1); // Code compiled, plans cached, keys known, files grown.
-      Rounds.Result result = rounds.run(2 * options.rounds()); // short ones, and the noisiest
+      Rounds.Result result = rounds.run(4 * options.rounds()); // short ones, and the noisiest
       report.rates("commits/s", result);
       report.ratio("enqueue_vs_business", result.ratio("postrider", "business"));
       report.ratio("enqueue_vs_plain_insert", result.ratio("postrider", "plain insert"));

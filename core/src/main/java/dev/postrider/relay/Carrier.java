@@ -168,10 +168,13 @@ final class Carrier implements Runnable {
     }
   }
 
-  /** After a failure settles first: a claim that fails must not keep answers from the database. */
+  /**
+   * With every settlement goes a look for more: it costs little in the same transaction. But after
+   * a failure settles first: a claim that fails must not keep answers from the database.
+   */
   private List<Load> loads() {
-    boolean settleFirst = failed && !unsettled.isEmpty();
-    return hungry && !stopping && !settleFirst
+    boolean settles = !unsettled.isEmpty();
+    return (hungry || settles) && !stopping && !(failed && settles)
         ? stages.routing().loads(config.batchSize(), config.carriers())
         : List.of();
   }
@@ -265,7 +268,7 @@ final class Carrier implements Runnable {
     exchangedAtNanos = System.nanoTime();
     unsettled = List.of();
     settled(settling, refused[0] == null ? Set.of() : refused[0]);
-    hungry = !claimed.isEmpty() || lookAgain || (hungry && loads.isEmpty());
+    hungry = lookAgain || mayBeMore(claimed) || (hungry && loads.isEmpty());
     if (!loads.isEmpty()) {
       foundWork(!claimed.isEmpty());
     }
@@ -274,6 +277,18 @@ final class Carrier implements Runnable {
       callHelp.run();
     }
     disarmWhenBusy(claimed);
+  }
+
+  /**
+   * What a claim left behind it would find again; what comes later rings, while the bell is up. A
+   * few messages without a key were all there were, unless the next is too large to go with them;
+   * that one goes with their settlement.
+   */
+  private boolean mayBeMore(List<Claimed> claimed) {
+    return !claimed.isEmpty()
+        && (!armed
+            || claimed.size() > config.batchSize() / 2
+            || claimed.stream().anyMatch(Claimed::ordered));
   }
 
   /**

@@ -44,7 +44,7 @@ public final class DoorbellListener {
 
   /** Listens on another channel; its name needs no escaping. */
   public DoorbellListener(DataSource direct, String channel, Consumer<String> heard) {
-    this.direct = direct;
+    this.direct = PromptSocketFactory.on(direct);
     this.channel = channel;
     this.heard = heard;
   }

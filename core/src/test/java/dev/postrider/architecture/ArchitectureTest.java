@@ -56,7 +56,13 @@ class ArchitectureTest {
   private static String[] withLibraries(List<String> ours) {
     List<String> all = new ArrayList<>(ours);
     all.addAll(
-        List.of("java..", "javax.sql..", "org.slf4j..", "org.postgresql..", "org.jspecify.."));
+        List.of(
+            "java..",
+            "javax.net..",
+            "javax.sql..",
+            "org.slf4j..",
+            "org.postgresql..",
+            "org.jspecify.."));
     all.add("io.micrometer..");
     return all.toArray(String[]::new);
   }

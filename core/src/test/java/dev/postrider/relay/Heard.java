@@ -3,12 +3,15 @@ package dev.postrider.relay;
 import dev.postrider.message.Message;
 import dev.postrider.message.Settlement;
 import dev.postrider.observe.RelayListener;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** Remembers what a relay told. Thread-safe. */
 final class Heard implements RelayListener {
   final List<String> wakeups = new CopyOnWriteArrayList<>();
+  final AtomicInteger claims = new AtomicInteger();
   final List<String> breakers = new CopyOnWriteArrayList<>();
   final List<String> violations = new CopyOnWriteArrayList<>();
   final List<Settlement> conflicts = new CopyOnWriteArrayList<>();
@@ -18,6 +21,11 @@ final class Heard implements RelayListener {
   @Override
   public void woken(String reason) {
     wakeups.add(reason);
+  }
+
+  @Override
+  public void claimed(int messages, Duration took) {
+    claims.incrementAndGet();
   }
 
   @Override

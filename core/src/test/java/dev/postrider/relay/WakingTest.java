@@ -118,4 +118,18 @@ class WakingTest {
     assertThat(post.heard.wakeups.size() - before).isLessThan(500);
     assertThat(post.heard.wakeups).contains("notify").doesNotContain("poll");
   }
+
+  /** One that takes it, and one that looks for more with the settlement. */
+  @Test
+  @Tag("PO-7")
+  void aMessageIntoAnIdleRelayIsTwoClaims() {
+    startAsleep(builder(Post.config().withCarriers(1).withPollInterval(NEVER)));
+    int before = post.heard.claims.get();
+    for (int i = 0; i < 20; i++) {
+      post.send("orders", null);
+      post.untilEmpty();
+    }
+    // The look after falling asleep may still have been to come.
+    assertThat(post.heard.claims.get() - before).isBetween(40, 41);
+  }
 }

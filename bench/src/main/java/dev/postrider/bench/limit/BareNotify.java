@@ -2,6 +2,7 @@ package dev.postrider.bench.limit;
 
 import dev.postrider.bench.peer.Order;
 import dev.postrider.bench.peer.Site;
+import dev.postrider.wake.PromptSocketFactory;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -28,7 +29,7 @@ public final class BareNotify extends Limit {
   }
 
   private static void listen(Site site, Consumer<String> handler) {
-    try (Connection connection = site.dataSource().getConnection();
+    try (Connection connection = PromptSocketFactory.on(site.dataSource()).getConnection();
         Statement statement = connection.createStatement()) {
       statement.execute("listen bench");
       PGConnection listening = connection.unwrap(PGConnection.class);
