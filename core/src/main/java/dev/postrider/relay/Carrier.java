@@ -268,7 +268,7 @@ final class Carrier implements Runnable {
     exchangedAtNanos = System.nanoTime();
     unsettled = List.of();
     settled(settling, refused[0] == null ? Set.of() : refused[0]);
-    hungry = lookAgain || mayBeMore(claimed) || (hungry && loads.isEmpty());
+    hungry = full[0] || lookAgain || mayBeMore(claimed) || (hungry && loads.isEmpty());
     if (!loads.isEmpty()) {
       foundWork(!claimed.isEmpty());
     }
@@ -280,15 +280,12 @@ final class Carrier implements Runnable {
   }
 
   /**
-   * What a claim left behind it would find again; what comes later rings, while the bell is up. A
-   * few messages without a key were all there were, unless the next is too large to go with them;
-   * that one goes with their settlement.
+   * After a claim that was not full: a few messages without a key were all there were, and what
+   * comes later rings while the bell is up. One that was too large to go with them is found with
+   * their settlement.
    */
   private boolean mayBeMore(List<Claimed> claimed) {
-    return !claimed.isEmpty()
-        && (!armed
-            || claimed.size() > config.batchSize() / 2
-            || claimed.stream().anyMatch(Claimed::ordered));
+    return !claimed.isEmpty() && (!armed || claimed.stream().anyMatch(Claimed::ordered));
   }
 
   /**

@@ -95,17 +95,17 @@ public final class PromptSocketFactory extends SocketFactory {
       return new FilterInputStream(super.getInputStream()) {
         @Override
         public int read() throws IOException {
-          waitUnlessLooking();
+          endALookInVain();
           return super.read();
         }
 
         @Override
         public int read(byte[] bytes, int offset, int length) throws IOException {
-          waitUnlessLooking();
+          endALookInVain();
           return super.read(bytes, offset, length);
         }
 
-        private void waitUnlessLooking() throws IOException {
+        private void endALookInVain() throws IOException {
           if (looking && available() == 0) {
             throw new SocketTimeoutException("nothing there");
           }
