@@ -55,6 +55,7 @@ class RabbitContractTest extends OutageContract {
 
   @Override
   protected void breakOff() {
+    server.storeDeclarations();
     server.kill();
   }
 

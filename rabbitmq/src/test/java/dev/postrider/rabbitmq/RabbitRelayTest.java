@@ -107,6 +107,7 @@ class RabbitRelayTest {
   @Tag("EN-7")
   void aBrokerKilledUnderLoadLosesNothingAndKeepsTheOrder(String type) throws Exception {
     broker.exchangeAndQueue("events", Map.of("x-queue-type", type));
+    server.storeDeclarations();
     enqueue(6_000);
     try (Relay relay = relay().start()) {
       for (long left : List.of(5_000L, 3_000L)) {

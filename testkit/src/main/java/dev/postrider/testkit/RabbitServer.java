@@ -167,6 +167,14 @@ public final class RabbitServer implements AutoCloseable {
     await("start", START_LIMIT, () -> answers("127.0.0.1", port));
   }
 
+  /**
+   * Returns when everything declared so far would survive {@link #kill}. The broker confirms a
+   * declaration before it is on disk, and after a crash within the next seconds the queue is gone.
+   */
+  public void storeDeclarations() {
+    control("eval", "mnesia:sync_log().");
+  }
+
   /** Kills it with SIGKILL, as a crash would. */
   public synchronized void kill() {
     Process process = guard;

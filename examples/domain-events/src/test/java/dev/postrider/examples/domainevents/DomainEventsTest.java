@@ -191,6 +191,7 @@ class DomainEventsTest {
   @Tag("HE-3")
   @Tag("HE-8")
   void aBrokerThatIsKilledLosesAndRepeatsNothing() throws Exception {
+    group.server.storeDeclarations();
     try (Relay relay = relay();
         Consumers consumers = consumers()) {
       for (int i = 0; i < 50; i++) {
