@@ -21,6 +21,7 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -73,6 +74,13 @@ class RefusalTest {
             "id",
             "one day ago",
             order().id(UUID.fromString("00000000-0000-7000-8000-000000000000"))));
+  }
+
+  /** An unknown topic is looked at closely, whatever else is in order; a known one is not. */
+  @BeforeAll
+  static void theTopicIsKnown() throws Exception {
+    PRODUCER.commit(order().build());
+    PRODUCER.commit(to("n", "known").build());
   }
 
   @ParameterizedTest
@@ -133,8 +141,34 @@ class RefusalTest {
           """)
   void aBadPlainCallIsRefusedInTheSameWay(String field, String problem, String arguments)
       throws Exception {
-    PRODUCER.database().execute("select postrider.enqueue_plain('n', 'known', '{}')");
     refused(field, problem, "select postrider.enqueue_plain(" + arguments + ")");
+  }
+
+  /** The quick look at headers lets nothing pass that the closer one refuses. */
+  @ParameterizedTest
+  @Tag("EN-4")
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      textBlock =
+          """
+          got array                 | '[]'
+          got string                | '"traceparent"'
+          got null                  | 'null'
+          a is a null               | '{"a": null}'
+          a is a boolean            | '{"x": "y", "a": true}'
+          a is a object             | '{"a": {"b": "c"}}'
+          a is a array              | '{"a": ["b"]}'
+          0 characters              | '{"": "x"}'
+          201 characters; 1 to 200  | jsonb_build_object(repeat('x', 201), '')
+          201 characters; 1 to 200  | jsonb_build_object(repeat(chr(10), 201), '')
+          201 characters; 1 to 200  | jsonb_build_object('x', '', repeat('ü', 201), '')
+          more than 64              | (select jsonb_object_agg(chr(n), '') from generate_series(161, 225) n)
+          at most 4096              | jsonb_build_object('x', repeat('y', 4097))
+          """)
+  void badHeadersForAKnownTopicAreRefused(String problem, String headers) throws Exception {
+    String call = "select postrider.enqueue('n', 'known', '{}', headers => %s)".formatted(headers);
+    refused("headers", problem.replace("a is", "'a' is"), call);
   }
 
   @ParameterizedTest

@@ -40,6 +40,7 @@ class RolesTest {
           "dedupe_vanished",
           "delivered",
           "fitting",
+          "headers_fit",
           "intern_route",
           "is_json",
           "just_taken",
