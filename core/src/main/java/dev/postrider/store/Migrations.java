@@ -45,7 +45,7 @@ public final class Migrations {
       """
       create schema if not exists postrider;
       create table if not exists postrider.migration (
-        file       text primary key,
+        file       text collate "C" primary key,
         checksum   text not null,
         applied_at timestamptz not null default now()
       );

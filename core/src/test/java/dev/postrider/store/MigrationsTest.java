@@ -141,6 +141,22 @@ class MigrationsTest {
     assertThat(migrations.apply(relay)).isEmpty();
   }
 
+  /** An upgrade of the operating system may change a language's order under an index. */
+  @Test
+  @Tag("EN-13")
+  void noIndexIsInTheOrderOfALanguage() {
+    assertThat(
+            TestDatabase.create()
+                .column(
+                    """
+                    select a.attrelid::regclass || ' ' || a.attname
+                      from pg_attribute a join pg_class c on c.oid = a.attrelid
+                     where c.relnamespace = 'postrider'::regnamespace and c.relkind in ('i', 'I')
+                       and a.attcollation not in (0, 'pg_catalog."C"'::regcollation)
+                    """))
+        .isEmpty();
+  }
+
   private static void enqueue(TestDatabase database, Schema schema) throws Exception {
     try (Connection connection = database.transaction()) {
       new Outbox(schema).enqueue(connection, NewMessage.to("a", "b").json("{}").build());

@@ -1,12 +1,15 @@
 -- The three ideas: a message is written once and never updated (message); one narrow row is all that
 -- ever changes (queue); what happened is appended (attempt). Delivered means the queue row is gone.
+--
+-- Names that an index holds are compared by their bytes (collate "C"): the rules of a language can change with the
+-- operating system, and then an index no longer finds what it holds, a known dedupe key say.
 
 -- (namespace, topic) interned: the first column of the queue's index, so that a claim skips the whole
 -- range of a topic whose destination is paused.
 create table postrider.route (
   id         int generated always as identity primary key,
-  namespace  text not null,
-  topic      text not null,
+  namespace  text collate "C" not null,
+  topic      text collate "C" not null,
   created_at timestamptz not null default now(),
   unique (namespace, topic)
 );
@@ -33,9 +36,9 @@ create table postrider.message (
   key_id         bigint,
   sequence       bigint,
   route          int not null,
-  tenant         text,
-  aggregate_type text,
-  aggregate_id   text,
+  tenant         text collate "C",
+  aggregate_type text collate "C",
+  aggregate_id   text collate "C",
   event_type     text,
   ordering_key   text,
   dedupe_key     text,
@@ -98,7 +101,7 @@ create sequence postrider.lease_token;
 
 create table postrider.worker (
   id         int generated always as identity primary key,
-  name       text not null unique,
+  name       text collate "C" not null unique,
   started_at timestamptz not null default now(),
   seen_at    timestamptz not null default now(),
   stopped_at timestamptz
@@ -124,15 +127,15 @@ create table postrider.attempt_default partition of postrider.attempt default;
 
 create table postrider.ordering_key (
   id            bigint generated always as identity primary key,
-  namespace     text not null,
-  key           text not null,
+  namespace     text collate "C" not null,
+  key           text collate "C" not null,
   last_sequence bigint not null,
   unique (namespace, key)
 ) with (fillfactor = 50);
 
 create table postrider.dedupe (
   route      int not null,
-  dedupe_key text not null,
+  dedupe_key text collate "C" not null,
   message_id uuid not null,
   primary key (route, dedupe_key)
 );
@@ -166,8 +169,8 @@ create table postrider.delivered_content (
 );
 
 create table postrider.pause (
-  kind      text not null check (kind in ('destination', 'topic')),
-  name      text not null,
+  kind      text collate "C" not null check (kind in ('destination', 'topic')),
+  name      text collate "C" not null,
   paused_by text not null,
   paused_at timestamptz not null default now(),
   primary key (kind, name)
@@ -183,14 +186,14 @@ create table postrider.audit (
 );
 
 create table postrider.inbox (
-  consumer     text not null,
+  consumer     text collate "C" not null,
   message_id   uuid not null,
   processed_at timestamptz not null default now(),
   primary key (consumer, message_id)
 );
 create table postrider.inbox_sequence (
-  consumer      text not null,
-  ordering_key  text not null,
+  consumer      text collate "C" not null,
+  ordering_key  text collate "C" not null,
   last_sequence bigint not null,
   primary key (consumer, ordering_key)
 ) with (fillfactor = 50);

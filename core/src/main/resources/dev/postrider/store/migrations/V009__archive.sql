@@ -1,5 +1,5 @@
 create table postrider.archive_file (
-  name       text primary key,
+  name       text collate "C" primary key,
   partition  text not null,
   first_id   uuid not null,
   last_id    uuid not null,

@@ -3,7 +3,7 @@
 -- recorded under them.
 create table postrider.token (
   id          bigint generated always as identity primary key,
-  name        text not null,
+  name        text collate "C" not null,
   hash        bytea not null check (octet_length(hash) = 32),
   role        text check (role in ('viewer', 'operator', 'admin')),
   permissions text[] not null default '{}',

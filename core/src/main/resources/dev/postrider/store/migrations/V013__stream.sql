@@ -9,9 +9,9 @@ create table postrider.stream_event (
   route          int not null,
   size           int not null,        -- payload bytes, so that a reader can cap what it takes
   delivery       smallint not null,
-  tenant         text,
-  aggregate_type text,
-  aggregate_id   text,
+  tenant         text collate "C",
+  aggregate_type text collate "C",
+  aggregate_id   text collate "C",
   event_type     text
 );
 -- The payload stays in message, found by its id when it is read.
