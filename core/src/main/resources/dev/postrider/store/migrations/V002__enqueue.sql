@@ -113,6 +113,15 @@ begin
   return found_id;
 end $$;
 
+-- Whether an optional field is empty, too long, or lacks the one it goes with. The planner inlines it.
+create function postrider.misfit(
+  key text, dedupe_key text, tenant text, aggregate_type text, aggregate_id text, event_type text)
+returns boolean language sql immutable parallel safe
+return coalesce(greatest(length(key), length(dedupe_key)) > 400
+    or greatest(length(tenant), length(aggregate_type), length(aggregate_id), length(event_type)) > 200
+    or least(key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type) = ''
+    or (aggregate_id is not null and aggregate_type is null), false);
+
 -- The slow half of enqueue's checks, called only when the one cheap test there has failed or an optional
 -- field asks for a closer look. Raises with the field's name and what was expected of it.
 create function postrider.check_message(
@@ -124,25 +133,29 @@ declare
   f      record;
   v_size int := coalesce(octet_length(payload), octet_length(payload_bytes));
 begin
-  for f in select * from (values
-      ('namespace', namespace, 100, true), ('topic', topic, 200, true), ('key', key, 400, false),
-      ('dedupe_key', dedupe_key, 400, false), ('tenant', tenant, 200, false),
-      ('aggregate_type', aggregate_type, 200, false), ('aggregate_id', aggregate_id, 200, false),
-      ('event_type', event_type, 200, false), ('content_type', content_type, 200, false))
-      as t(name, value, most, mandatory)
-  loop
-    if f.value is null then
-      if f.mandatory then
-        perform postrider.refuse(f.name, 'is missing; it is mandatory');
+  if not coalesce(length(namespace) between 1 and 100 and length(topic) between 1 and 200
+       and coalesce(length(content_type), 1) between 1 and 200
+       and not postrider.misfit(key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type), false) then
+    for f in select * from (values
+        ('namespace', namespace, 100, true), ('topic', topic, 200, true), ('key', key, 400, false),
+        ('dedupe_key', dedupe_key, 400, false), ('tenant', tenant, 200, false),
+        ('aggregate_type', aggregate_type, 200, false), ('aggregate_id', aggregate_id, 200, false),
+        ('event_type', event_type, 200, false), ('content_type', content_type, 200, false))
+        as t(name, value, most, mandatory)
+    loop
+      if f.value is null then
+        if f.mandatory then
+          perform postrider.refuse(f.name, 'is missing; it is mandatory');
+        end if;
+      elsif f.value = '' then
+        perform postrider.refuse(f.name, 'is empty; give 1 to ' || f.most || ' characters'
+          || case when f.mandatory then '' else ' or leave it out' end);
+      elsif length(f.value) > f.most then
+        perform postrider.refuse(f.name,
+          format('has %s characters; at most %s are allowed', length(f.value), f.most));
       end if;
-    elsif f.value = '' then
-      perform postrider.refuse(f.name, 'is empty; give 1 to ' || f.most || ' characters'
-        || case when f.mandatory then '' else ' or leave it out' end);
-    elsif length(f.value) > f.most then
-      perform postrider.refuse(f.name,
-        format('has %s characters; at most %s are allowed', length(f.value), f.most));
-    end if;
-  end loop;
+    end loop;
+  end if;
   if v_size is null then
     perform postrider.refuse('payload', 'is missing; it is mandatory');
   elsif payload is not null and payload_bytes is not null then
@@ -157,7 +170,7 @@ begin
   if aggregate_id is not null and aggregate_type is null then
     perform postrider.refuse('aggregate_type', 'is missing; it goes with aggregate_id');
   end if;
-  if headers is not null then
+  if postrider.headers_fit(headers) is false then
     perform postrider.check_headers(headers);
   end if;
   if not_before not between now() - interval '1 day' and now() + interval '366 days' then
@@ -169,15 +182,6 @@ begin
     perform postrider.refuse('id', 'must be a UUIDv7 of at most one day ago, got ' || id);
   end if;
 end $$;
-
--- Whether an optional field is empty, too long, or lacks the one it goes with. The planner inlines it.
-create function postrider.misfit(
-  key text, dedupe_key text, tenant text, aggregate_type text, aggregate_id text, event_type text)
-returns boolean language sql immutable parallel safe
-return coalesce(greatest(length(key), length(dedupe_key)) > 400
-    or greatest(length(tenant), length(aggregate_type), length(aggregate_id), length(event_type)) > 200
-    or least(key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type) = ''
-    or (aggregate_id is not null and aggregate_type is null), false);
 
 -- A message, with whatever optional fields it has. plpgsql sets every expression and statement up anew in each
 -- transaction, which costs more than running it: hence what most messages lack is asked for in one go.
