@@ -262,6 +262,10 @@ begin
     end if;
   end if;
 
+  if v_due is not null then
+    v_lane := -1 - v_lane;
+  end if;
+
   insert into postrider.message (id, created_at, not_before, key_id, sequence, route, tenant,
     aggregate_type, aggregate_id, event_type, ordering_key, dedupe_key, content_type, headers, payload)
   values (v_id, now(), enqueue.not_before, v_key, v_seq, v_route, enqueue.tenant,
@@ -270,7 +274,7 @@ begin
   insert into postrider.queue (id, key_id, sequence, due_at, route, size, lane)
   values (v_id, v_key, v_seq, v_due, v_route,
     coalesce(octet_length(payload_bytes), octet_length(payload)),
-    case when v_due is null then v_lane else -1 - v_lane end);
+    v_lane);
 
   -- Rings only while a relay sleeps: a NOTIFY in every transaction would serialise all commits.
   if pg_sequence_last_value('postrider.doorbell') = 1 then
