@@ -118,7 +118,7 @@ class RefusalTest {
           aggregate_type | is missing   | 'n', 't', '{}', aggregate_id => '1'
           content_type   | is empty     | 'n', 't', '{}', content_type => ''
           headers        | got array    | 'n', 't', '{}', headers => '["a"]'
-          headers        | is a number  | 'n', 't', '{}', headers => '{"a": 1}'
+          headers        | type number  | 'n', 't', '{}', headers => '{"a": 1}'
           not_before     | got infinity | 'n', 't', '{}', not_before => 'infinity'
           """)
   void aBadCallFromSqlIsRefusedByField(String field, String problem, String arguments)
@@ -155,10 +155,10 @@ class RefusalTest {
           got array                 | '[]'
           got string                | '"traceparent"'
           got null                  | 'null'
-          a is a null               | '{"a": null}'
-          a is a boolean            | '{"x": "y", "a": true}'
-          a is a object             | '{"a": {"b": "c"}}'
-          a is a array              | '{"a": ["b"]}'
+          a is of type null         | '{"a": null}'
+          a is of type boolean      | '{"x": "y", "a": true}'
+          a is of type object       | '{"a": {"b": "c"}}'
+          a is of type array        | '{"a": ["b"]}'
           0 characters              | '{"": "x"}'
           201 characters; 1 to 200  | jsonb_build_object(repeat('x', 201), '')
           201 characters; 1 to 200  | jsonb_build_object(repeat(chr(10), 201), '')

@@ -75,7 +75,7 @@ begin
       perform postrider.refuse('headers', 'has more than 64 entries; at most 64 are allowed');
     elsif jsonb_typeof(h.v) <> 'string' then
       perform postrider.refuse('headers',
-        format('must hold strings only; %s is a %s', quote_literal(left(h.k, 100)), jsonb_typeof(h.v)));
+        format('must hold strings only; %s is of type %s', quote_literal(left(h.k, 100)), jsonb_typeof(h.v)));
     elsif length(h.k) not between 1 and 200 then
       perform postrider.refuse('headers', format('has a name of %s characters; 1 to 200 are allowed', length(h.k)));
     elsif length(h.v #>> '{}') > 4096 then
