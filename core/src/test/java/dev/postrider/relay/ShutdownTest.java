@@ -52,7 +52,13 @@ class ShutdownTest {
   void releasesAtOnceWhatWasNotSentYet() throws Exception {
     post.send("orders", null, 50);
     post.send("orders", "k", 50);
-    Relay first = post.start(busy());
+    // With two carriers each could be at work on a message.
+    Relay first =
+        post.start(
+            post.builder()
+                .config(Post.config().withCarriers(1))
+                .destination("here", busy())
+                .route("shop", "*", "here"));
     assertThat(started.await(20, TimeUnit.SECONDS)).isTrue();
     CompletableFuture<Void> closed = CompletableFuture.runAsync(first::close);
     // The first relay still works on one message; its leases would hold for a minute.
