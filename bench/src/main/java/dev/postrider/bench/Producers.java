@@ -17,8 +17,6 @@ import java.util.concurrent.atomic.LongAdder;
  * between rounds as a pool would keep it. One caller at a time.
  */
 final class Producers implements AutoCloseable {
-  private static final Duration WARM_UP = Duration.ofMillis(500);
-
   private final Meter meter;
   private final List<Connection> connections = new ArrayList<>();
   private final ExecutorService threads;
@@ -38,15 +36,15 @@ final class Producers implements AutoCloseable {
     this.threads = Executors.newFixedThreadPool(count);
   }
 
-  /** Commits per second over the given time, after a short warm-up. */
-  double rate(Duration time, Writes writes) throws SQLException {
+  /** Commits per second over the given time, after a warm-up. */
+  double rate(Duration warmUp, Duration time, Writes writes) throws SQLException {
     stop = false;
     List<Future<?>> running = new ArrayList<>();
     for (Connection connection : connections) {
       running.add(threads.submit(() -> produce(connection, writes)));
     }
     try {
-      TimeUnit.NANOSECONDS.sleep(WARM_UP.toNanos());
+      TimeUnit.NANOSECONDS.sleep(warmUp.toNanos());
       meter.start();
       long from = System.nanoTime();
       long before = committed.sum();

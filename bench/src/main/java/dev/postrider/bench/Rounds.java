@@ -66,6 +66,21 @@ final class Rounds {
       return samples.keySet();
     }
 
+    /** These samples and later ones of the same variants. */
+    Result and(Result later) {
+      return new Result(joined(samples, later.samples), joined(costs, later.costs));
+    }
+
+    private static <T> Map<String, List<T>> joined(
+        Map<String, List<T>> first, Map<String, List<T>> later) {
+      Map<String, List<T>> both = new LinkedHashMap<>();
+      for (Map<String, List<T>> each : List.of(first, later)) {
+        each.forEach(
+            (name, list) -> both.computeIfAbsent(name, n -> new ArrayList<>()).addAll(list));
+      }
+      return both;
+    }
+
     List<Double> of(String variant) {
       List<Double> found = samples.get(variant);
       if (found == null) {

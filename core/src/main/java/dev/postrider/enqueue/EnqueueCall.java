@@ -15,63 +15,84 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A call of {@code postrider.enqueue} that names only the fields that the message has: each
- * parameter costs the driver and the server, null ones too. One that has none of the optional ones
- * goes to {@code postrider.enqueue_plain}, which answers with nothing but the id. A service sends
- * few shapes of messages, so its statements stay prepared. Used by one thread.
+ * parameter costs the driver and the server, null ones too. A service sends few shapes of messages,
+ * so its statements stay prepared. Used by one thread.
  *
- * <p>The answer is left in one piece: a function in FROM costs a tuple store for each call.
+ * <p>The usual shapes have a quick function each, which may decline. The answer is left in one
+ * piece: a function in FROM costs a tuple store for each call.
  */
 final class EnqueueCall {
-  private static final String PLAIN = "select postrider.enqueue_plain(?, ?, ?)";
+  /** Beyond these {@code postrider.usual} asks for a closer look, so a quick call is in vain. */
+  private static final int USUAL_PAYLOAD = 4096;
 
-  private final StringBuilder sql = new StringBuilder("select postrider.enqueue(?, ?");
-  private final List<Object> values = new ArrayList<>(4);
-  private final boolean json;
+  private static final int USUAL_NAMES = 200;
+  private static final int USUAL_HEADERS = 512;
 
-  private EnqueueCall(boolean json) {
-    this.json = json;
+  private final StringBuilder parameters = new StringBuilder(160).append("(?, ?");
+  private final List<Object> values = new ArrayList<>(6);
+  private final @Nullable String quick;
+
+  EnqueueCall(NewMessage message) {
+    values.add(message.route().namespace());
+    values.add(message.route().topic());
+    if (message.isJson()) {
+      with(", payload => ?", new String(message.payload(), StandardCharsets.UTF_8));
+    } else {
+      with(", payload_bytes => ?", message.payload());
+    }
+    int names =
+        name(", key => ?", message.key())
+            + name(", dedupe_key => ?", message.dedupeKey())
+            + name(", tenant => ?", message.tenant())
+            + name(", aggregate_type => ?", message.aggregateType())
+            + name(", aggregate_id => ?", message.aggregateId())
+            + name(", event_type => ?", message.eventType());
+    int headers =
+        message.headers().isEmpty()
+            ? 0
+            : name(", headers => ?::jsonb", Json.write(message.headers()));
+    boolean usual =
+        message.isJson()
+            && message.payload().length <= USUAL_PAYLOAD
+            && names <= USUAL_NAMES
+            && headers <= USUAL_HEADERS
+            && message.notBefore() == null
+            && message.id() == null;
+    this.quick = usual ? quick(message) : null;
+    with(", content_type => ?", message.contentType());
+    if (message.notBefore() != null) {
+      with(", not_before => ?", message.notBefore().atOffset(ZoneOffset.UTC));
+    }
+    with(", id => ?", message.id());
+    parameters.append(')');
   }
 
-  static EnqueueCall of(NewMessage message) {
-    EnqueueCall call = new EnqueueCall(message.isJson());
-    call.values.add(message.route().namespace());
-    call.values.add(message.route().topic());
-    if (call.json) {
-      call.with(", payload => ?", new String(message.payload(), StandardCharsets.UTF_8));
-    } else {
-      call.with(", payload_bytes => ?", message.payload());
+  private @Nullable String quick(NewMessage message) {
+    if (message.key() != null) {
+      return message.dedupeKey() == null ? "try_enqueue_keyed" : "try_enqueue_once";
     }
-    call.with(", key => ?", message.key());
-    call.with(", dedupe_key => ?", message.dedupeKey());
-    call.with(", tenant => ?", message.tenant());
-    call.with(", aggregate_type => ?", message.aggregateType());
-    call.with(", aggregate_id => ?", message.aggregateId());
-    call.with(", event_type => ?", message.eventType());
-    if (!message.headers().isEmpty()) {
-      call.with(", headers => ?::jsonb", Json.write(message.headers()));
-    }
-    call.with(", content_type => ?", message.contentType());
-    if (message.notBefore() != null) {
-      call.with(", not_before => ?", message.notBefore().atOffset(ZoneOffset.UTC));
-    }
-    call.with(", id => ?", message.id());
-    call.sql.append(')');
-    return call;
+    return values.size() == 3 ? "try_enqueue_plain" : null;
+  }
+
+  private int name(String parameter, @Nullable String value) {
+    with(parameter, value);
+    return value == null ? 0 : value.length();
   }
 
   private void with(String parameter, @Nullable Object value) {
     if (value != null) {
-      sql.append(parameter);
+      parameters.append(parameter);
       values.add(value);
     }
   }
 
-  String sql() {
-    return plain() ? PLAIN : sql.toString();
+  /** The quick function for this shape of message, if there is one. */
+  @Nullable String quickSql() {
+    return quick == null ? null : "select postrider." + quick + parameters;
   }
 
-  private boolean plain() {
-    return json && values.size() == 3;
+  String sql() {
+    return "select postrider.enqueue" + parameters;
   }
 
   void bind(PreparedStatement statement) throws SQLException {
@@ -80,12 +101,17 @@ final class EnqueueCall {
     }
   }
 
-  Enqueued answer(ResultSet row) throws SQLException {
-    if (plain()) {
-      return new Enqueued(row.getObject(1, UUID.class), null, false);
+  /** Null if a quick function has declined; then it has written nothing. */
+  static @Nullable Enqueued answer(ResultSet row) throws SQLException {
+    Object answer = row.getObject(1);
+    if (answer == null) {
+      return null;
+    }
+    if (answer instanceof UUID id) {
+      return new Enqueued(id, null, false);
     }
     // (id,sequence,duplicate): none of the three can hold a comma or a quote.
-    String composite = row.getString(1);
+    String composite = answer.toString();
     String[] fields = composite.substring(1, composite.length() - 1).split(",", -1);
     return new Enqueued(
         UUID.fromString(fields[0]),

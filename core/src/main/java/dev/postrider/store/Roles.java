@@ -52,7 +52,8 @@ public final class Roles {
         for v_function in
           select f.oid::regprocedure as signature, g.role
             from (values
-              ('ROLE_producer', array['enqueue', 'enqueue_plain', 'enqueue_batch']),
+              ('ROLE_producer', array['enqueue', 'enqueue_batch',
+                'try_enqueue_plain', 'try_enqueue_keyed', 'try_enqueue_once']),
               ('ROLE_relay', v_reading || array['worker_id', 'claim', 'settle', 'settle_held',
                 'renew', 'renew_held', 'reap', 'forget_leases', 'worker_stopped', 'arm_doorbell',
                 'disarm_doorbell', 'workers_seen', 'ensure_partitions', 'backlog', 'dispatching',

@@ -126,24 +126,6 @@ class RefusalTest {
     refused(field, problem, "select postrider.enqueue(" + arguments + ")");
   }
 
-  @ParameterizedTest
-  @Tag("EN-4")
-  @CsvSource(
-      delimiter = '|',
-      quoteCharacter = '`',
-      textBlock =
-          """
-          namespace | is missing        | null, 'known', '{}'
-          topic     | is empty          | 'n', '', '{}'
-          payload   | is missing        | 'n', 'known', null
-          payload   | is not valid JSON | 'n', 'known', '{'
-          payload   | at most 1048576   | 'n', 'known', concat('"', repeat('x', 1048576), '"')
-          """)
-  void aBadPlainCallIsRefusedInTheSameWay(String field, String problem, String arguments)
-      throws Exception {
-    refused(field, problem, "select postrider.enqueue_plain(" + arguments + ")");
-  }
-
   /** The quick look at headers lets nothing pass that the closer one refuses. */
   @ParameterizedTest
   @Tag("EN-4")

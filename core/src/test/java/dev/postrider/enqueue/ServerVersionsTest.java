@@ -50,7 +50,7 @@ class ServerVersionsTest {
   void plainSqlIsEnough(int version) {
     TestDatabase database = TestDatabase.create(version);
     database.execute("select postrider.enqueue('shop', 'orders', '{\"n\": 1}')");
-    database.execute("select postrider.enqueue_plain('shop', 'orders', '{\"n\": 2}')");
+    database.execute("select postrider.try_enqueue_plain('shop', 'orders', '{\"n\": 2}')");
     database.execute(
         """
         select postrider.enqueue(namespace => 'shop', topic => 'orders', key => 'k',

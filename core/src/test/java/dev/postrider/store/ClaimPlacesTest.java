@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.NullSource;
@@ -31,6 +32,16 @@ class ClaimPlacesTest {
   private final Postbox post = new Postbox(18);
   private final int worker =
       Integer.parseInt(post.database.value("select postrider.worker_id('ann')"));
+
+  @BeforeEach
+  void numberKeys() {
+    post.database.execute(
+        """
+        insert into postrider.ordering_key (namespace, key, last_sequence)
+        select '%s', 'key-' || n, 0 from generate_series(1, 100) n
+        """
+            .formatted(NAMESPACE));
+  }
 
   @AfterEach
   void nothingIsLostOrStuck() {
@@ -70,8 +81,10 @@ class ClaimPlacesTest {
   @ValueSource(ints = {1, 5})
   @Tag("PO-6")
   void aClaimOfKeysGoesOnInTheNextLaneThatIsNotInFlight(int inFlight) throws Exception {
-    for (int key = 0; key < 3 * LANES; key++) {
-      post.send(2, "orders", "key-" + key);
+    for (int key = 0; key < 3; key++) {
+      for (int lane = 1; lane <= LANES; lane++) {
+        post.send(2, "orders", keys(lane).get(key));
+      }
     }
     ClaimCursor cursor = new ClaimCursor(1, (short) (inFlight - 1), new UUID(0, 0));
     List<Claimed> first = claim(6, inFlight == 1 ? null : cursor);
@@ -90,16 +103,16 @@ class ClaimPlacesTest {
     assertThat(settle(first)).isEmpty();
   }
 
-  /** Nine keys in eight lanes: the first and the last share one. */
   @ParameterizedTest
   @NullSource
   @ValueSource(shorts = 1)
   @Tag("PO-6")
   void aSlowMessageDoesNotHoldUpTheOtherKeysOfItsLane(@Nullable Short afterLane) throws Exception {
     List<UUID> sent = new ArrayList<>();
-    for (int key = 0; key <= LANES; key++) {
-      sent.add(post.send("orders", "key-" + key));
+    for (int lane = 2; lane <= LANES; lane++) {
+      sent.add(post.send("orders", keys(lane).get(0)));
     }
+    UUID neighbour = post.send("orders", keys(2).get(1));
     Claimed slow = claim(1, null).get(0);
     assertThat(slow.message().id()).isEqualTo(sent.get(0));
     assertThat(claim(1, null)).extracting(Claimed::lane).doesNotContain(slow.lane());
@@ -108,7 +121,15 @@ class ClaimPlacesTest {
         afterLane == null
             ? null
             : new ClaimCursor(1, (short) (slow.lane() - afterLane), new UUID(0, 0));
-    assertThat(claim(1, cursor)).extracting(c -> c.message().id()).containsExactly(sent.get(LANES));
+    assertThat(claim(1, cursor)).extracting(c -> c.message().id()).containsExactly(neighbour);
+  }
+
+  /** Keys whose messages go to a lane. */
+  private List<String> keys(int lane) {
+    return post.database.column(
+        "select key from postrider.ordering_key where postrider.lane_of(id) = "
+            + lane
+            + " order by id");
   }
 
   private static ClaimCursor after(List<Claimed> claimed) {

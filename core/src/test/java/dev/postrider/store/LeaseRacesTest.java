@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
@@ -142,11 +143,14 @@ class LeaseRacesTest {
   /** Two heads, each under a lease of its own for long, and a full window of followers behind. */
   private List<UUID> headsOfOneLane() {
     List<UUID> heads = new ArrayList<>();
+    Set<String> lanes = new HashSet<>();
     for (int key = 0; heads.size() < 2; key++) {
-      boolean wanted = key % 8 == 0;
-      List<UUID> sent = post.send(wanted ? 30 : 1, "orders", "key-" + key);
+      List<UUID> sent = post.send(30, "orders", "key-" + key);
+      String lane =
+          post.database.value("select lane from postrider.queue where id = '" + sent.get(0) + "'");
       List<UUID> taken = ids(ann.claim(NAMESPACE, 100, MINUTE));
-      if (wanted) {
+      if (lanes.isEmpty() || lanes.contains(lane)) {
+        lanes.add(lane);
         heads.add(sent.get(0));
         ann.release(taken.subList(1, taken.size()));
       } else {

@@ -65,10 +65,12 @@ class RolesTest {
           "replayable",
           "ring",
           "routes_of",
+          "rung",
           "settle_gone",
           "settle_undelivered",
           "settled",
           "take",
+          "usual",
           "waiting_since");
 
   @BeforeAll
@@ -171,7 +173,9 @@ class RolesTest {
       textBlock =
           """
           producer | select postrider.enqueue('a', 'b', '{}', key => 'k', dedupe_key => 'd')
-          producer | select postrider.enqueue_plain('a', 'b', '{}')
+          producer | select postrider.try_enqueue_plain('a', 'b', '{}')
+          producer | select postrider.try_enqueue_keyed('a', 'b', '{}', 'k', headers => '{"h": "v"}')
+          producer | select postrider.try_enqueue_once('a', 'b', '{}', 'k', 'd2')
           producer | select * from postrider.enqueue_batch('[{"namespace":"a","topic":"c","payload":{}}]')
           relay    | select postrider.worker_id('me')
           relay    | select * from postrider.claim(1, 1, 1, 60000, array(select id from postrider.route))
@@ -239,9 +243,41 @@ class RolesTest {
             DATABASE.column(
                 """
                 select proname from pg_proc
-                 where pronamespace = 'postrider'::regnamespace and prosecdef
+                 where pronamespace = 'postrider'::regnamespace and prosecdef and prosqlbody is null
                    and not coalesce(proconfig, '{}') @> '{"search_path=pg_catalog, pg_temp"}'
                 """))
+        .isEmpty();
+  }
+
+  /** Names in a body that was parsed when it was made cannot change, but those in what it calls. */
+  @Test
+  @Tag("EN-14")
+  void functionsWithoutASearchPathCallNoneThatLooksNamesUpLater() {
+    String callees =
+        """
+        with recursive owners as (
+          select oid, proname from pg_proc
+           where pronamespace = 'postrider'::regnamespace and prosecdef and prosqlbody is not null),
+        called as (
+          select o.oid, o.proname, 0 as depth from owners o
+          union
+          select p.oid, p.proname, c.depth + 1
+            from called c
+            join pg_depend d on d.classid = 'pg_proc'::regclass and d.objid = c.oid
+             and d.refclassid = 'pg_proc'::regclass
+            join pg_proc p on p.oid = d.refobjid and p.pronamespace = 'postrider'::regnamespace
+           where c.depth < 10)
+        """;
+    assertThat(DATABASE.column(callees + "select distinct proname from called order by 1"))
+        .contains("try_enqueue_once", "headers_fit", "rung");
+    assertThat(
+            DATABASE.column(
+                callees
+                    + """
+                    select distinct p.proname from called c join pg_proc p on p.oid = c.oid
+                     where p.prosqlbody is null
+                       and not coalesce(p.proconfig, '{}') @> '{"search_path=pg_catalog, pg_temp"}'
+                    """))
         .isEmpty();
   }
 

@@ -18,7 +18,7 @@ begin
              language sql immutable strict parallel safe return value is json';
   else
     create function postrider.is_json(value text) returns boolean
-    language plpgsql immutable strict parallel safe as $f$
+    language plpgsql immutable strict parallel safe set search_path = pg_catalog, pg_temp as $f$
     begin
       perform value::json;
       return true;
@@ -88,7 +88,7 @@ end $$;
 -- Whether headers, of a usual size, need no closer look. Most messages carry a trace, and a look costs a quarter of
 -- an enqueue. Not in SQL, which the caller would set up in every call, also for a message without headers.
 create function postrider.headers_fit(headers jsonb) returns boolean
-language plpgsql immutable strict parallel safe as $$
+language plpgsql immutable strict parallel safe set search_path = pg_catalog, pg_temp as $$
 begin
   return jsonb_typeof(headers) = 'object' and octet_length(headers::text) <= 512 -- so there are fewer than 64
     and not jsonb_path_exists(headers,
@@ -121,6 +121,18 @@ return coalesce(greatest(length(key), length(dedupe_key)) > 400
     or greatest(length(tenant), length(aggregate_type), length(aggregate_id), length(event_type)) > 200
     or least(key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type) = ''
     or (aggregate_id is not null and aggregate_type is null), false);
+
+-- Whether a JSON message needs no closer look: no field is empty, long, or lacks the one it goes with. Up to 4096 bytes
+-- are always allowed, see engine. The planner inlines it.
+create function postrider.usual(
+  payload text, key text, dedupe_key text, tenant text, aggregate_type text, aggregate_id text, event_type text,
+  headers jsonb)
+returns boolean language sql stable parallel safe
+return octet_length(payload) <= 4096 and postrider.is_json(payload)
+  and octet_length(concat(key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type)) <= 200
+  and coalesce(least(key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type), '-') <> ''
+  and (aggregate_id is null or aggregate_type is not null)
+  and postrider.headers_fit(headers) is not false;
 
 -- The slow half of enqueue's checks, called only when the one cheap test there has failed or an optional
 -- field asks for a closer look. Raises with the field's name and what was expected of it.
@@ -210,18 +222,14 @@ declare
   v_seq   bigint;
   v_lane  smallint := 0;
   v_due   timestamptz;
-  v_look  boolean;
+  v_usual boolean;
 begin
   select r.id, coalesce(enqueue.id, postrider.new_id()),
-         octet_length(payload) > 4096 or postrider.is_json(payload) is not true
-           or num_nonnulls(content_type, not_before, enqueue.id, payload_bytes) > 0
-           or postrider.headers_fit(headers) is false
-           or octet_length(concat(key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type)) > 200
-           or coalesce(least(key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type), '-') = ''
-           or (aggregate_id is not null and aggregate_type is null)
-    into v_route, v_id, v_look from postrider.route r
+         num_nonnulls(content_type, not_before, enqueue.id, payload_bytes) = 0 and postrider.usual(
+           payload, key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type, headers)
+    into v_route, v_id, v_usual from postrider.route r
    where r.namespace = enqueue.namespace and r.topic = enqueue.topic;
-  if v_look is not false then
+  if v_usual is not true then
     perform postrider.check_message(namespace, topic, payload, key, dedupe_key, tenant, aggregate_type,
       aggregate_id, event_type, headers, content_type, not_before, enqueue.id, payload_bytes,
       (select e.max_payload_bytes from postrider.engine e));
@@ -283,34 +291,103 @@ begin
   return row(v_id, v_seq, false)::postrider.enqueued;
 end $$;
 
--- The same for a message without optional fields, with less to set up; so there is neither a sequence nor a
--- duplicate to tell of. Whatever is not as usual is left to enqueue(). A function of its own: as an
--- overload, calls with just these three would be ambiguous.
-create function postrider.enqueue_plain(namespace text, topic text, payload text) returns uuid
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
-#variable_conflict use_column
-declare
-  v_id    uuid;
-  v_route int;
-  v_bell  bigint;
+-- Rings, and hands the id through: for a statement that cannot branch.
+create function postrider.rung(id uuid) returns uuid
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  -- A known route has a valid namespace and topic; see engine for the 4096.
-  select r.id, postrider.new_id(), pg_sequence_last_value('postrider.doorbell') into v_route, v_id, v_bell
-    from postrider.route r
-   where r.namespace = enqueue_plain.namespace and r.topic = enqueue_plain.topic
-     and octet_length(payload) <= 4096 and postrider.is_json(payload);
-  if v_route is null then
-    return (postrider.enqueue(namespace, topic, payload)).id;
-  end if;
-  insert into postrider.message (id, created_at, route, payload)
-  values (v_id, now(), v_route, convert_to(payload, 'UTF8'));
-  insert into postrider.queue (id, route, size, lane)
-  values (v_id, v_route, octet_length(payload), 0);
-  if v_bell = 1 then
-    perform pg_notify('postrider', '');
-  end if;
-  return v_id;
+  perform pg_notify('postrider', '');
+  return id;
 end $$;
+
+-- The same as enqueue() for messages as they usually are, each as one statement: less to set up than in plpgsql.
+-- Whatever is not as usual (an unknown topic, a field that wants a closer look, a known dedupe key) they leave alone:
+-- they write nothing and answer null, and the caller asks enqueue(). They need no search path, since their names
+-- were looked up when they were made. Only PostgreSQL 18 and later keep their plans; before, enqueue() is quicker.
+-- Quoted, because not every client that runs this script knows where such a body ends.
+do $make$
+begin
+  execute $function$
+    create function postrider.try_enqueue_plain(namespace text, topic text, payload text) returns uuid
+    language sql security definer
+    begin atomic
+      with given as materialized (
+        select r.id as route, postrider.new_id() as id from postrider.route r
+         where r.namespace = try_enqueue_plain.namespace and r.topic = try_enqueue_plain.topic
+           and octet_length(payload) <= 4096 and postrider.is_json(payload)),
+      logged as (
+        insert into postrider.message (id, created_at, route, payload)
+        select g.id, now(), g.route, convert_to(payload, 'UTF8') from given g)
+      insert into postrider.queue (id, route, size, lane)
+      select g.id, g.route, octet_length(payload), 0 from given g
+      returning case pg_sequence_last_value('postrider.doorbell') when 1 then postrider.rung(id) else id end;
+    end
+  $function$;
+
+  execute $function$
+    create function postrider.try_enqueue_keyed(
+      namespace text, topic text, payload text, key text, tenant text default null, aggregate_type text default null,
+      aggregate_id text default null, event_type text default null, headers jsonb default null)
+    returns postrider.enqueued
+    language sql security definer
+    begin atomic
+      with given as materialized (
+        select r.id as route, postrider.new_id() as id from postrider.route r
+         where r.namespace = try_enqueue_keyed.namespace and r.topic = try_enqueue_keyed.topic and key is not null
+           and postrider.usual(payload, key, null, tenant, aggregate_type, aggregate_id, event_type, headers)),
+      numbered as (
+        insert into postrider.ordering_key as k (namespace, key, last_sequence)
+        select try_enqueue_keyed.namespace, try_enqueue_keyed.key, 1 from given
+        on conflict (namespace, key) do update set last_sequence = k.last_sequence + 1
+        returning k.id, k.last_sequence),
+      logged as (
+        insert into postrider.message (id, created_at, key_id, sequence, route, tenant, aggregate_type, aggregate_id,
+          event_type, ordering_key, headers, payload)
+        select g.id, now(), n.id, n.last_sequence, g.route, tenant, aggregate_type, aggregate_id, event_type,
+               try_enqueue_keyed.key, headers, convert_to(payload, 'UTF8')
+          from given g cross join numbered n)
+      insert into postrider.queue (id, key_id, sequence, route, size, lane)
+      select g.id, n.id, n.last_sequence, g.route, octet_length(payload), postrider.lane_of(n.id)
+        from given g cross join numbered n
+      returning case pg_sequence_last_value('postrider.doorbell') when 1 then postrider.rung(id) else id end,
+        sequence, false;
+    end
+  $function$;
+
+  execute $function$
+    create function postrider.try_enqueue_once(
+      namespace text, topic text, payload text, key text, dedupe_key text, tenant text default null,
+      aggregate_type text default null, aggregate_id text default null, event_type text default null,
+      headers jsonb default null)
+    returns postrider.enqueued
+    language sql security definer
+    begin atomic
+      with given as (
+        insert into postrider.dedupe (route, dedupe_key, message_id)
+        select r.id, try_enqueue_once.dedupe_key, postrider.new_id() from postrider.route r
+         where r.namespace = try_enqueue_once.namespace and r.topic = try_enqueue_once.topic
+           and num_nulls(key, try_enqueue_once.dedupe_key) = 0
+           and postrider.usual(payload, key, try_enqueue_once.dedupe_key, tenant, aggregate_type, aggregate_id,
+                 event_type, headers)
+        on conflict do nothing returning route, message_id),
+      numbered as (
+        insert into postrider.ordering_key as k (namespace, key, last_sequence)
+        select try_enqueue_once.namespace, try_enqueue_once.key, 1 from given
+        on conflict (namespace, key) do update set last_sequence = k.last_sequence + 1
+        returning k.id, k.last_sequence),
+      logged as (
+        insert into postrider.message (id, created_at, key_id, sequence, route, tenant, aggregate_type, aggregate_id,
+          event_type, ordering_key, dedupe_key, headers, payload)
+        select g.message_id, now(), n.id, n.last_sequence, g.route, tenant, aggregate_type, aggregate_id, event_type,
+               try_enqueue_once.key, try_enqueue_once.dedupe_key, headers, convert_to(payload, 'UTF8')
+          from given g cross join numbered n)
+      insert into postrider.queue (id, key_id, sequence, route, size, lane)
+      select g.message_id, n.id, n.last_sequence, g.route, octet_length(payload), postrider.lane_of(n.id)
+        from given g cross join numbered n
+      returning case pg_sequence_last_value('postrider.doorbell') when 1 then postrider.rung(id) else id end,
+        sequence, false;
+    end
+  $function$;
+end $make$;
 
 create type postrider.batch_item as (
   namespace text, topic text, payload text, key text, dedupe_key text, tenant text, aggregate_type text,

@@ -1,0 +1,211 @@
+package dev.postrider.enqueue;
+
+import static dev.postrider.enqueue.Producer.order;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+import dev.postrider.message.Enqueued;
+import dev.postrider.message.NewMessage;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.postgresql.PGConnection;
+
+/** The quick functions write what enqueue() writes, or nothing. */
+class QuickEnqueueTest {
+  private static final Producer PRODUCER = Producer.create();
+
+  /** Their first message makes the topic known, which the quick functions leave to enqueue(). */
+  @BeforeAll
+  static void theTopicIsKnown() throws Exception {
+    PRODUCER.commit(order().key("known").dedupeKey("known").build());
+  }
+
+  static Stream<Arguments> shapes() {
+    return Stream.of(
+        arguments("try_enqueue_plain", order()),
+        arguments("try_enqueue_keyed", order().key("a")),
+        arguments("try_enqueue_keyed", full(order().key("a"))),
+        arguments("try_enqueue_once", order().key("a").dedupeKey("d")),
+        arguments("try_enqueue_once", full(order().key("a").dedupeKey("d"))));
+  }
+
+  private static NewMessage.Builder full(NewMessage.Builder message) {
+    return message
+        .tenant("acme")
+        .aggregate("order", "4711")
+        .eventType("placed")
+        .header("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+  }
+
+  @ParameterizedTest
+  @MethodSource("shapes")
+  @Tag("EN-1")
+  @Tag("EN-3")
+  void aQuickCallWritesWhatTheLongOneWrites(String function, NewMessage.Builder message)
+      throws Exception {
+    Producer quick = Producer.create();
+    Producer careful = Producer.create();
+    EnqueueCall call = new EnqueueCall(message.build());
+    assertThat(call.quickSql()).contains(function);
+    for (Producer each : List.of(quick, careful)) {
+      each.commit(order().key("other").build());
+    }
+    Enqueued quickAnswer = ask(quick, call.quickSql(), call);
+    Enqueued answer = ask(careful, call.sql(), call);
+    assertThat(quickAnswer).isNotNull();
+    assertThat(quickAnswer.sequence()).isEqualTo(answer.sequence());
+    assertThat(quickAnswer.duplicate()).isFalse();
+    assertThat(rows(quick)).isEqualTo(rows(careful)).hasSizeGreaterThan(2);
+    assertThat(quick.database().column("select id from postrider.message order by id desc limit 1"))
+        .containsExactly(quickAnswer.id().toString());
+    quick.deliverAll();
+    assertThat(quick.queued()).isZero();
+  }
+
+  private static Enqueued ask(Producer producer, String sql, EnqueueCall call) throws Exception {
+    try (Connection connection = producer.database().transaction();
+        var statement = connection.prepareStatement(sql)) {
+      call.bind(statement);
+      try (var row = statement.executeQuery()) {
+        row.next();
+        Enqueued answer = EnqueueCall.answer(row);
+        connection.commit();
+        return answer;
+      }
+    }
+  }
+
+  /** Everything but ids and times. */
+  private static List<String> rows(Producer producer) {
+    return producer
+        .database()
+        .column(
+            """
+            select to_jsonb(m) - 'id' - 'created_at' || jsonb_build_object('at', created_at is null)
+              from postrider.message m
+            union all
+            select to_jsonb(q) - 'id' from postrider.queue q
+            union all
+            select to_jsonb(d) - 'message_id' || jsonb_build_object('first', exists (
+                select from postrider.message m where m.id = d.message_id))
+              from postrider.dedupe d
+            union all
+            select to_jsonb(k) from postrider.ordering_key k
+            """);
+  }
+
+  @ParameterizedTest
+  @Tag("EN-4")
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      textBlock =
+          """
+          plain | 'shop', 'new', '{}'
+          plain | null, 'orders', '{}'
+          plain | 'shop', 'orders', null
+          plain | 'shop', 'orders', '{'
+          plain | 'shop', 'orders', concat('"', repeat('x', 4096), '"')
+          keyed | 'shop', 'new', '{}', 'k'
+          keyed | 'shop', 'orders', '{', 'k'
+          keyed | 'shop', 'orders', '{}', null
+          keyed | 'shop', 'orders', '{}', ''
+          keyed | 'shop', 'orders', '{}', repeat('k', 201)
+          keyed | 'shop', 'orders', '{}', 'k', tenant => ''
+          keyed | 'shop', 'orders', '{}', 'k', aggregate_id => '1'
+          keyed | 'shop', 'orders', '{}', 'k', headers => '{"a": 1}'
+          keyed | 'shop', 'orders', '{}', 'k', headers => jsonb_build_object('a', repeat('x', 512))
+          once  | 'shop', 'new', '{}', 'k', 'd'
+          once  | 'shop', 'orders', '', 'k', 'd'
+          once  | 'shop', 'orders', '{}', null, 'd'
+          once  | 'shop', 'orders', '{}', 'k', null
+          once  | 'shop', 'orders', '{}', 'k', ''
+          once  | 'shop', 'orders', '{}', 'k', 'd', event_type => repeat('e', 201)
+          once  | 'shop', 'orders', '{}', 'k', 'known'
+          """)
+  void whatIsNotAsUsualIsLeftAlone(String function, String arguments) {
+    List<String> before = rows(PRODUCER);
+    String call = "select postrider.try_enqueue_%s(%s) is null".formatted(function, arguments);
+    assertThat(PRODUCER.database().value(call)).isEqualTo("t");
+    assertThat(rows(PRODUCER)).isEqualTo(before);
+  }
+
+  @Test
+  @Tag("EN-3")
+  @Tag("PO-2")
+  void aDuplicateGetsTheFirstOnesAnswer() throws Exception {
+    NewMessage message = order().key("twice").dedupeKey("twice").build();
+    Enqueued first = PRODUCER.commit(message);
+    long messages = PRODUCER.messages();
+    assertThat(PRODUCER.commit(message))
+        .isEqualTo(new Enqueued(first.id(), first.sequence(), true));
+    assertThat(PRODUCER.messages()).isEqualTo(messages);
+    assertThat(PRODUCER.commit(order().key("twice").dedupeKey("thrice").build()).sequence())
+        .isEqualTo(first.sequence() + 1);
+  }
+
+  /** Of two first messages with one dedupe key, the second waits and is told of the first. */
+  @Test
+  @Tag("EN-3")
+  void aDuplicateOfAnOpenTransactionWaitsForIt() throws Exception {
+    NewMessage message = order().key("open").dedupeKey("open").build();
+    try (Connection connection = PRODUCER.database().transaction()) {
+      Enqueued first = PRODUCER.outbox().enqueue(connection, message);
+      CompletableFuture<Enqueued> second = Producer.async(() -> PRODUCER.commit(message));
+      PRODUCER.awaitBlocked(1);
+      connection.commit();
+      assertThat(second.get()).isEqualTo(new Enqueued(first.id(), first.sequence(), true));
+    }
+  }
+
+  /** Each message uses a key's number up, so these keys get every eighth. */
+  @Test
+  @Tag("EN-8")
+  void keysWithEightMessagesEachAreSpreadOverAllLanes() throws Exception {
+    Producer producer = Producer.create();
+    for (int key = 0; key < 64; key++) {
+      producer.commit(Collections.nCopies(8, order().key("key-" + key).build()));
+    }
+    assertThat(producer.database().column("select distinct lane from postrider.queue order by 1"))
+        .containsExactly("1", "2", "3", "4", "5", "6", "7", "8");
+  }
+
+  @ParameterizedTest
+  @MethodSource("shapes")
+  @Tag("EN-7")
+  void aSleepingRelayIsRung(String function, NewMessage.Builder message) throws Exception {
+    Producer producer = Producer.create();
+    producer.commit(order().build());
+    EnqueueCall call = new EnqueueCall(message.build());
+    try (Connection relay = producer.database().dataSource().getConnection();
+        Statement statement = relay.createStatement()) {
+      statement.execute("listen postrider");
+      assertThat(ask(producer, call.quickSql(), call)).isNotNull();
+      assertThat(notifications(statement)).as(function + " while no relay sleeps").isEmpty();
+      producer.database().execute("select postrider.arm_doorbell()");
+      EnqueueCall again =
+          message.build().dedupeKey() == null
+              ? call
+              : new EnqueueCall(message.dedupeKey("next").build());
+      assertThat(ask(producer, again.quickSql(), again).duplicate()).isFalse();
+      assertThat(notifications(statement)).as(function + " while one sleeps").hasSize(1);
+    }
+  }
+
+  /** Those of commits before this call. */
+  private static Object[] notifications(Statement statement) throws Exception {
+    statement.execute("select 1");
+    return statement.getConnection().unwrap(PGConnection.class).getNotifications();
+  }
+}
