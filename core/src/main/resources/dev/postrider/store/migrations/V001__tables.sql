@@ -83,11 +83,11 @@ create index queue_parked on postrider.queue (due_at) where due_at < 'infinity';
 create table postrider.lane (id smallint primary key);
 insert into postrider.lane select generate_series(1, 8);
 
--- Mixed, because keys are not numbered without gaps: a number is used up by each message, and when all keys have eight
--- messages their numbers differ by eight.
+-- Keys are not numbered without gaps: each message uses a number up, so when all keys have eight messages their numbers
+-- differ by eight. The golden ratio (of 2^32), of which the highest bits are taken, spreads them evenly nevertheless.
 create function postrider.lane_of(key_id bigint) returns smallint
 language sql immutable parallel safe
-return coalesce(1 + (hashint8(key_id) & 7), 0)::smallint;
+return coalesce(1 + (key_id % 2147483648 * 2654435769 % 4294967296) / 536870912, 0)::smallint;
 
 -- One row per running claim. The lease is held until somebody takes it, which anyone may after `until`.
 create table postrider.lease (
