@@ -6,6 +6,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import dev.postrider.message.Enqueued;
 import dev.postrider.message.NewMessage;
+import dev.postrider.testing.TestDatabase;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.util.Collections;
@@ -166,6 +167,32 @@ class QuickEnqueueTest {
       PRODUCER.awaitBlocked(1);
       connection.commit();
       assertThat(second.get()).isEqualTo(new Enqueued(first.id(), first.sequence(), true));
+    }
+  }
+
+  /** Functions in SQL keep their plans since version 18. */
+  @ParameterizedTest
+  @CsvSource({"18, 1, 0", "14, 0, 1"})
+  @Tag("EN-15")
+  void theOutboxAsksTheQuickFunctionWhereItIsQuick(int version, String quick, String careful)
+      throws Exception {
+    Producer producer = new Producer(TestDatabase.create(version), new Outbox());
+    producer.commit(order().build());
+    try (Connection connection = producer.database().transaction();
+        Statement statement = connection.createStatement()) {
+      statement.execute("set local track_functions = 'all'");
+      producer.outbox().enqueue(connection, order().build());
+      try (var calls =
+          statement.executeQuery(
+              """
+              select count(*) filter (where funcname = 'try_enqueue_plain'),
+                     count(*) filter (where funcname = 'enqueue')
+                from pg_stat_xact_user_functions where calls = 1
+              """)) {
+        calls.next();
+        assertThat(calls.getString(1)).isEqualTo(quick);
+        assertThat(calls.getString(2)).isEqualTo(careful);
+      }
     }
   }
 

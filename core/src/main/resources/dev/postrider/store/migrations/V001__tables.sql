@@ -127,12 +127,14 @@ create table postrider.attempt (
 create index attempt_by_message on postrider.attempt (message_id);
 create table postrider.attempt_default partition of postrider.attempt default;
 
+-- The number is unique by its index: in a copy of the database whose sequence was left behind, a new key must fail
+-- rather than share an old number.
 create table postrider.ordering_key (
-  id            bigint generated always as identity, -- nothing is looked up by it, so it has no index
+  id            bigint generated always as identity primary key,
   namespace     text collate "C" not null,
   key           text collate "C" not null,
   last_sequence bigint not null,
-  primary key (namespace, key)
+  unique (namespace, key)
 ) with (fillfactor = 50);
 
 create table postrider.dedupe (
