@@ -56,7 +56,8 @@ class StatusCostTest {
         m as (insert into postrider.message (id, created_at, route, payload)
               select postrider.new_id(), now(), r.id, '{}'
                 from r, generate_series(1, %d) returning id, route)
-        insert into postrider.queue (id, route, size, lane) select id, route, 2, 0 from m
+        insert into postrider.queue (id, sequence, route, size, lane)
+        select id, postrider.id_number(id), route, 2, 0 from m
         """
             .formatted(count));
     desk.execute("vacuum analyze postrider.queue");

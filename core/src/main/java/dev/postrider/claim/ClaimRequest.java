@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * What to claim.
  *
- * @param bytes cap on payload bytes; a first message is taken whatever its size
+ * @param bytes cap on bytes of payload and headers; a first message is taken whatever its size
  * @param routes ids of the routes that may go now
- * @param after where to go on instead of searching from the front
- * @param reap whether to give back what other workers' lapsed leases hold first
+ * @param from where to start
+ * @param kind which messages
  */
 public record ClaimRequest(
     int worker,
@@ -18,8 +18,29 @@ public record ClaimRequest(
     long bytes,
     Duration lease,
     List<Integer> routes,
-    @Nullable ClaimCursor after,
-    boolean reap) {
+    Start from,
+    Kind kind) {
+
+  /** Which messages to claim. */
+  public enum Kind {
+    /** All that are due. */
+    DUE,
+    /** A single one that is suspected of killing its relays. */
+    SUSPECT
+  }
+
+  /**
+   * Where a claim starts.
+   *
+   * @param cursor what the last claim returned, null for the first one
+   * @param search whether to look for topics, tenants and parked messages that became due
+   * @param front whether to look for messages without a key from the oldest on
+   */
+  public record Start(@Nullable String cursor, boolean search, boolean front) {
+    /** Sees everything. */
+    public static final Start FRONT = new Start(null, true, true);
+  }
+
   public ClaimRequest {
     routes = List.copyOf(routes);
   }

@@ -9,8 +9,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Types;
-import java.time.Instant;
+import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,10 +21,10 @@ import org.jspecify.annotations.Nullable;
 public final class Claims {
   private static final String CLAIM =
       """
-      select id, token, lane, attempt, delivery, key_id, sequence, route, created_at, tenant,
+      select id, token, attempt, delivery, key_id, sequence, route, created_at, tenant,
              aggregate_type, aggregate_id, event_type, ordering_key, dedupe_key, content_type,
-             headers, payload, tid
-        from postrider.claim(?, ?, ?, ?, ?, ?, ?, ?, ?)
+             headers, payload, tid, lost_leases, cursor, search_us, suspects, more
+        from postrider.claim_from(?, ?, ?, ?, ?, ?::postrider.claim_cursor, ?, ?, false, ?)
       """;
 
   private final String claim;
@@ -34,17 +33,25 @@ public final class Claims {
     this.claim = schema.sql(CLAIM);
   }
 
-  /** Messages of one key come in their order; all of them stand under one token. */
-  public List<Claimed> take(Connection connection, ClaimRequest request, IntFunction<Route> routes)
+  public ClaimResult take(Connection connection, ClaimRequest request, IntFunction<Route> routes)
       throws SQLException {
     try (PreparedStatement call = connection.prepareStatement(claim)) {
       bind(connection, call, request);
       try (ResultSet row = call.executeQuery()) {
-        List<Claimed> claimed = new ArrayList<>(request.limit());
+        List<Claimed> claimed = new ArrayList<>();
         while (row.next()) {
-          claimed.add(claimed(row, routes));
+          @Nullable UUID id = row.getObject(1, UUID.class);
+          if (id == null) { // the last row
+            return new ClaimResult(
+                claimed,
+                row.getString(20),
+                Duration.ofNanos(1000 * row.getLong(21)),
+                row.getBoolean(22),
+                row.getBoolean(23));
+          }
+          claimed.add(claimed(row, id, routes));
         }
-        return claimed;
+        throw new SQLException("a claim ended without its cursor");
       }
     }
   }
@@ -56,44 +63,34 @@ public final class Claims {
     call.setLong(3, request.bytes());
     call.setLong(4, request.lease().toMillis());
     call.setArray(5, connection.createArrayOf("int4", request.routes().toArray()));
-    ClaimCursor after = request.after();
-    if (after == null) {
-      call.setNull(6, Types.INTEGER);
-      call.setNull(7, Types.SMALLINT);
-      call.setNull(8, Types.OTHER, "uuid");
-    } else {
-      call.setInt(6, after.route());
-      call.setShort(7, after.lane());
-      call.setObject(8, after.id());
-    }
-    call.setBoolean(9, request.reap());
+    call.setString(6, request.from().cursor());
+    call.setBoolean(7, request.from().search());
+    call.setBoolean(8, request.from().front());
+    call.setBoolean(9, request.kind() == ClaimRequest.Kind.SUSPECT);
   }
 
-  private static Claimed claimed(ResultSet row, IntFunction<Route> routes) throws SQLException {
-    int route = row.getInt(8);
-    @Nullable String contentType = row.getString(16);
+  private static Claimed claimed(ResultSet row, UUID id, IntFunction<Route> routes)
+      throws SQLException {
+    int route = row.getInt(7);
+    @Nullable String contentType = row.getString(15);
     Message message =
         new Message(
-            row.getObject(1, UUID.class),
+            id,
             routes.apply(route),
+            row.getString(13),
+            row.getLong(6),
             row.getString(14),
-            row.getLong(7),
-            row.getString(15),
+            row.getString(9),
             row.getString(10),
             row.getString(11),
             row.getString(12),
-            row.getString(13),
             contentType == null ? Message.JSON : contentType,
-            Json.read(row.getString(17)),
-            row.getBytes(18),
-            instant(row, 9),
+            Json.read(row.getString(16)),
+            row.getBytes(17),
+            row.getObject(8, OffsetDateTime.class).toInstant(),
+            row.getInt(3),
             row.getInt(4),
-            row.getInt(5),
             row.getLong(2));
-    return new Claimed(message, route, row.getShort(3), row.getLong(6), row.getString(19));
-  }
-
-  private static Instant instant(ResultSet row, int column) throws SQLException {
-    return row.getObject(column, OffsetDateTime.class).toInstant();
+    return new Claimed(message, route, row.getLong(5), row.getInt(19), row.getString(18));
   }
 }

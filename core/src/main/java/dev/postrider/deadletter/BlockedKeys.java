@@ -37,7 +37,7 @@ public final class BlockedKeys {
         from postrider.ordering_key k cross join lateral (
           select q.id, q.blocked from postrider.queue q
            where q.key_id = k.id order by q.sequence limit 1) h
-       where k.namespace = ? and k.key = ? and h.blocked
+       where k.namespace = ? and k.key = ? and k.generation = 0 and h.blocked
       """;
 
   private final Database database;

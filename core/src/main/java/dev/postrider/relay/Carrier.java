@@ -1,8 +1,7 @@
 package dev.postrider.relay;
 
-import dev.postrider.claim.ClaimCursor;
-import dev.postrider.claim.ClaimPath;
 import dev.postrider.claim.ClaimRequest;
+import dev.postrider.claim.ClaimResult;
 import dev.postrider.claim.Claims;
 import dev.postrider.dispatch.Dispatcher;
 import dev.postrider.dispatch.LeaseClock;
@@ -31,6 +30,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -65,10 +65,10 @@ final class Carrier implements Runnable {
   private final Stages stages;
   private final Session session;
   private final String name;
+  private final String instance;
   private final boolean lead;
   private final Runnable callHelp;
   private final Wakeup wakeup = new Wakeup();
-  private final Map<Dispatcher, ClaimPath> paths = new HashMap<>();
 
   private final LinkedBlockingQueue<Answered> answered = new LinkedBlockingQueue<>();
   private final Map<Long, Held> held = new ConcurrentHashMap<>();
@@ -80,8 +80,13 @@ final class Carrier implements Runnable {
   private boolean armed;
   private boolean failed;
   private boolean lookAgain;
+  private boolean discover;
+  private boolean localLook;
   private int vainClaims;
   private int callsToIgnore;
+  private int vainRings;
+  private int ringsToIgnore;
+  private boolean rung;
   private long busySinceNanos;
   private long gatheringSinceNanos;
   private long exchangedAtNanos;
@@ -98,11 +103,20 @@ final class Carrier implements Runnable {
     }
   }
 
+  /**
+   * @param instance tells this process's carriers from those of another with the same name
+   */
   Carrier(
-      RelayConfig config, Stages stages, SessionFactory sessions, int number, Runnable callHelp) {
+      RelayConfig config,
+      Stages stages,
+      SessionFactory sessions,
+      int number,
+      String instance,
+      Runnable callHelp) {
     this.config = config;
     this.stages = stages;
     this.name = config.name() + "/" + number;
+    this.instance = instance;
     this.lead = number == 1;
     this.callHelp = callHelp;
     this.session = sessions.open(this::connected);
@@ -145,6 +159,9 @@ final class Carrier implements Runnable {
       while (!stopping || !held.isEmpty()) {
         loopedAtNanos = System.nanoTime();
         takeAnswers();
+        if (discover && !stopping) {
+          discover = !session.tryRun(stages.routing()::discover, wakeup);
+        }
         List<Load> loads = loads();
         try {
           if (unsettled.isEmpty() && loads.isEmpty()) {
@@ -180,8 +197,9 @@ final class Carrier implements Runnable {
   }
 
   private void connected(Connection connection) throws SQLException {
-    worker = stages.leases().worker(connection, name);
+    worker = stages.leases().worker(connection, name, instance);
     stages.routing().refresh(connection);
+    stages.routing().discover(connection);
     // A claim whose answer was lost with the connection would otherwise wait for its lease to end.
     stages.leases().forgetOthers(connection, worker, held.keySet());
   }
@@ -203,7 +221,7 @@ final class Carrier implements Runnable {
       if (answer.late() && claim != null) {
         claim.open++;
       }
-      Line line = stages.routing().line(answer.claimed().message().route());
+      Line line = stages.routing().line(answer.claimed().routeId());
       settlements.add(Verdicts.of(answer, line.policy()));
     }
     unsettled = settlements;
@@ -272,11 +290,22 @@ final class Carrier implements Runnable {
     if (!loads.isEmpty()) {
       foundWork(!claimed.isEmpty());
     }
+    lookForTopics(claimed);
     dispatch(claimed, askedAt);
     if (full[0]) {
       callHelp.run();
     }
     disarmWhenBusy(claimed);
+  }
+
+  /** Nobody rings while the bell is down, and a producer in this process does not say for what. */
+  private void lookForTopics(List<Claimed> claimed) {
+    if (localLook && claimed.isEmpty()) {
+      discover = true;
+      hungry = true;
+    }
+    localLook = false;
+    discover |= lead && !armed && stages.routing().discoveryDue();
   }
 
   /**
@@ -295,10 +324,23 @@ final class Carrier implements Runnable {
   private void foundWork(boolean found) {
     vainClaims = found ? 0 : Math.min(vainClaims + 1, 4);
     callsToIgnore = lead ? 0 : (1 << vainClaims) - 1;
+    // The same for rings: with several relays asleep, each hears them, and one gets the message.
+    if (found) {
+      vainRings = 0;
+    } else if (rung) {
+      vainRings = Math.min(vainRings + 1, 4);
+    }
+    ringsToIgnore = rung || found ? (1 << vainRings) - 1 : ringsToIgnore;
+    rung = false;
   }
 
   private boolean ignores(Wakeup.Reason reason) {
-    return reason == Wakeup.Reason.ANSWER || (reason == Wakeup.Reason.HELP && callsToIgnore-- > 0);
+    return switch (reason) {
+      case ANSWER -> true;
+      case HELP -> callsToIgnore-- > 0;
+      case NOTIFY -> !stages.routing().unknownRung() && ringsToIgnore-- > 0;
+      default -> false;
+    };
   }
 
   @SuppressWarnings({"unchecked", "rawtypes"})
@@ -309,41 +351,38 @@ final class Carrier implements Runnable {
   /** Returns whether there is probably more where this came from. */
   private boolean claim(Connection connection, Load load, List<Claimed> into) throws SQLException {
     long start = System.nanoTime();
-    ClaimCursor from = load.room().probe() ? null : path(load).start(start);
-    List<Claimed> found =
+    int room = load.room().messages();
+    ClaimRequest.Start from = load.path().start(start);
+    ClaimResult found =
         stages
             .claims()
             .take(
                 connection,
                 new ClaimRequest(
                     worker,
-                    load.room().messages(),
+                    room,
                     load.room().bytes(),
                     config.lease(),
                     load.routes(),
                     from,
-                    false),
+                    ClaimRequest.Kind.DUE),
                 stages.routing()::name);
     long end = System.nanoTime();
-    int room = load.room().messages();
-    boolean full = found.size() >= room - room / 8; // as the claim itself sees it
-    path(load).took(found, load.room().messages(), from, start, end);
-    // Behind the cursor was too little; what lies before it was not looked at.
-    lookAgain |= from != null && !full;
-    stages.listener().claimed(found.size(), Duration.ofNanos(end - start));
-    into.addAll(found);
+    int count = found.messages().size();
+    boolean full = count >= room - room / 8; // as the claim itself sees it
+    load.path().took(found, from, full, start, end);
+    // A claim that did not look everywhere found too little.
+    lookAgain |= !full && (found.more() || !from.search() || !from.front());
+    stages.listener().claimed(count, Duration.ofNanos(end - start));
+    into.addAll(found.messages());
     return full;
-  }
-
-  private ClaimPath path(Load load) {
-    return paths.computeIfAbsent(load.dispatcher(), d -> new ClaimPath());
   }
 
   private void settled(List<Settlement> settlements, Set<UUID> refused) {
     Map<Dispatcher, long[]> freed = new HashMap<>();
     for (Settlement settlement : settlements) {
       Claimed claimed = settlement.claimed();
-      Dispatcher dispatcher = stages.routing().line(claimed.message().route()).dispatcher();
+      Dispatcher dispatcher = stages.routing().line(claimed.routeId()).dispatcher();
       long[] sums = freed.computeIfAbsent(dispatcher, d -> new long[2]);
       sums[0]++;
       sums[1] += claimed.message().payload().length;
@@ -367,7 +406,7 @@ final class Carrier implements Runnable {
     Map<Long, LeaseClock> clocks = new HashMap<>();
     Map<Dispatcher, Map<LeaseClock, List<Claimed>>> parts = new LinkedHashMap<>();
     for (Claimed message : claimed) {
-      Line line = stages.routing().line(message.message().route());
+      Line line = stages.routing().line(message.routeId());
       long token = message.message().token();
       LeaseClock clock =
           clocks.computeIfAbsent(token, t -> new LeaseClock(t, askedAt, config.lease()));
@@ -384,7 +423,7 @@ final class Carrier implements Runnable {
   }
 
   private @Nullable Outcome refuse(Claimed claimed) {
-    return stages.routing().line(claimed.message().route()).refuse(claimed);
+    return stages.routing().line(claimed.routeId()).refuse(claimed);
   }
 
   private void answered(Answered answer) {
@@ -406,6 +445,7 @@ final class Carrier implements Runnable {
     long answerSoon = answerSoonNanos();
     if (lead && config.listen() && !hungry && !armed && !stopping && answerSoon <= 0) {
       armed = session.tryRun(c -> stages.doorbell().arm(c), wakeup);
+      discover = true;
       // Look once more: what committed before the flag went up did not ring. Also if another relay
       // raised it: that one looks for its own routes only.
       hungry = armed;
@@ -421,6 +461,7 @@ final class Carrier implements Runnable {
     }
     if (reasons.isEmpty()) {
       stages.listener().woken("poll");
+      discover = true;
       // Another relay may have lowered the flag meanwhile: raise it first, then look.
       hungry = hungry || !armed || !lead;
       armed = false;
@@ -428,14 +469,18 @@ final class Carrier implements Runnable {
     }
     if (reasons.contains(Wakeup.Reason.NOTIFY)) {
       debounce();
+      discover |= stages.routing().unknownRung();
     }
     if (reasons.contains(Wakeup.Reason.CONTROL)) {
       session.tryRun(stages.routing()::refresh, wakeup);
+      discover = true;
     }
+    localLook = reasons.contains(Wakeup.Reason.LOCAL);
     for (Wakeup.Reason reason : reasons) {
       if (!ignores(reason)) {
         stages.listener().woken(reason.label());
         hungry = true;
+        rung |= reason == Wakeup.Reason.NOTIFY;
       }
     }
   }
@@ -466,7 +511,8 @@ final class Carrier implements Runnable {
     if (claimed.isEmpty() || busySinceNanos == 0) {
       busySinceNanos = claimed.isEmpty() ? 0 : now;
     } else if (now - busySinceNanos > BUSY_NANOS) {
-      armed = !session.tryRun(c -> stages.doorbell().disarm(c), wakeup);
+      Set<Integer> busy = claimed.stream().map(Claimed::routeId).collect(Collectors.toSet());
+      armed = !session.tryRun(c -> stages.doorbell().disarm(c, busy), wakeup);
     }
   }
 }

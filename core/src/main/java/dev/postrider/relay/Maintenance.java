@@ -21,6 +21,7 @@ import java.util.Set;
 final class Maintenance implements Runnable {
   private static final Duration TICK = Duration.ofMillis(50);
   private static final Duration REFRESH_EVERY = Duration.ofSeconds(1);
+  private static final int REAP_ALL_EVERY = 6;
   private static final Duration PARTITIONS_EVERY = Duration.ofHours(1);
 
   /** A task with the time of its next run. */
@@ -45,6 +46,8 @@ final class Maintenance implements Runnable {
   private final Wakeup wakeup = new Wakeup();
   private final List<Chore> chores = new ArrayList<>();
   private volatile boolean stopping;
+  private long lowestLease;
+  private int reaps;
 
   Maintenance(
       RelayConfig config,
@@ -132,7 +135,7 @@ final class Maintenance implements Runnable {
 
   private void refresh(Connection connection, Routing routing) throws SQLException {
     if (routing.refresh(connection)) {
-      wakeLead(); // for a topic that is new or no longer paused
+      wakeLead(); // for what is no longer paused
     }
   }
 
@@ -141,9 +144,13 @@ final class Maintenance implements Runnable {
   }
 
   private void reap(Connection connection) throws SQLException {
-    int reaped = leases.reap(connection);
-    if (reaped > 0) {
-      listener.reaped(reaped);
+    // A lease that is lower than the lowest one seen may commit late. So now and then all are
+    // looked
+    // at; each time would walk over all that ended while somebody holds an old snapshot.
+    Leases.Reaped reaped = leases.reap(connection, reaps++ % REAP_ALL_EVERY == 0 ? 0 : lowestLease);
+    lowestLease = reaped.lowest();
+    if (reaped.messages() > 0) {
+      listener.reaped(reaped.messages());
       wakeLead();
     }
   }

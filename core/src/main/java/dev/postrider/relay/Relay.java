@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Relay implements AutoCloseable {
   private final RelayConfig config;
+  private final Routing routing;
   private final List<Dispatcher> dispatchers;
   private final List<Carrier> carriers = new ArrayList<>();
   private final Maintenance maintenance;
@@ -39,6 +41,7 @@ public final class Relay implements AutoCloseable {
 
   private Relay(Builder builder, RelayListener listener) {
     this.config = builder.config;
+    this.routing = new Routing(builder.lines, builder.schema);
     this.dispatchers = List.copyOf(builder.dispatchers.values());
     Carrier.Stages stages =
         new Carrier.Stages(
@@ -46,14 +49,15 @@ public final class Relay implements AutoCloseable {
             new Settlements(builder.schema),
             new Leases(builder.schema),
             new Doorbell(builder.schema),
-            new Routing(builder.lines, builder.schema),
+            routing,
             new Partitions(builder.schema),
             listener);
     Carrier.SessionFactory sessions =
         onConnect ->
             new Session(builder.dataSource, config.statementTimeout(), listener, onConnect);
+    String instance = UUID.randomUUID().toString();
     for (int number = 1; number <= config.carriers(); number++) {
-      carriers.add(new Carrier(config, stages, sessions, number, this::callHelp));
+      carriers.add(new Carrier(config, stages, sessions, number, instance, this::callHelp));
     }
     this.maintenance = new Maintenance(config, stages, sessions, carriers, dispatchers);
     DataSource direct = builder.direct == null ? builder.dataSource : builder.direct;
@@ -93,11 +97,16 @@ public final class Relay implements AutoCloseable {
     carriers.get(0).wakeup().signal(Wakeup.Reason.LOCAL);
   }
 
+  /** A producer names the topic it rings for, an operator what he did; empty: look everywhere. */
   private void heard(String payload) {
-    carriers
-        .get(0)
-        .wakeup()
-        .signal(payload.isEmpty() ? Wakeup.Reason.NOTIFY : Wakeup.Reason.CONTROL);
+    if (payload.isEmpty()) {
+      routing.rungForAll();
+      carriers.get(0).wakeup().signal(Wakeup.Reason.NOTIFY);
+    } else if (!Character.isDigit(payload.charAt(0))) {
+      carriers.get(0).wakeup().signal(Wakeup.Reason.CONTROL);
+    } else if (routing.rung(Integer.parseInt(payload))) {
+      carriers.get(0).wakeup().signal(Wakeup.Reason.NOTIFY);
+    }
   }
 
   private void callHelp() {

@@ -19,18 +19,19 @@ public final class Leases {
   private final String stopped;
 
   public Leases(Schema schema) {
-    this.workerId = schema.sql("select postrider.worker_id(?)");
+    this.workerId = schema.sql("select postrider.worker_id(?, ?)");
     this.renew = schema.sql("select postrider.renew(?, ?)");
-    this.reap = schema.sql("select postrider.reap()");
+    this.reap = schema.sql("select reaped, lowest from postrider.reap_from(?)");
     this.forget = schema.sql("select postrider.forget_leases(?, ?)");
     this.seen = schema.sql("select postrider.workers_seen(?)");
     this.stopped = schema.sql("select postrider.worker_stopped(?)");
   }
 
-  /** The number by which the database knows a worker of this name. */
-  public int worker(Connection connection, String name) throws SQLException {
+  /** The number by which the database knows this instance of a worker. */
+  public int worker(Connection connection, String name, String instance) throws SQLException {
     try (PreparedStatement call = connection.prepareStatement(workerId)) {
       call.setString(1, name);
+      call.setString(2, instance);
       return number(call);
     }
   }
@@ -48,12 +49,28 @@ public final class Leases {
     }
   }
 
-  /** Puts the work of lapsed leases back in the queue; returns how many messages. */
-  public int reap(Connection connection) throws SQLException {
+  /**
+   * Puts the work of lapsed leases back in the queue.
+   *
+   * @param from the lowest token to look at
+   */
+  public Reaped reap(Connection connection, long from) throws SQLException {
     try (PreparedStatement call = connection.prepareStatement(reap)) {
-      return number(call);
+      call.setLong(1, from);
+      try (ResultSet row = call.executeQuery()) {
+        row.next();
+        return new Reaped(row.getInt(1), row.getLong(2));
+      }
     }
   }
+
+  /**
+   * What a reaper did.
+   *
+   * @param messages that are back in the queue
+   * @param lowest the lowest token of a lease that is left, 0 if there is none
+   */
+  public record Reaped(int messages, long lowest) {}
 
   /**
    * Lets go of this worker's leases other than the known ones: claims whose answer was lost with

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /** Records what became of claimed messages. Thread-safe; the connection is the caller's. */
 public final class Settlements {
   private static final String SETTLE =
-      "select postrider.settle(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, p_tid => ?)";
+      "select postrider.settle(?, ?, ?, ?, ?, ?, ?, ?, ?, p_tid => ?)";
 
   /** Longer texts are cut: the log of attempts is no place for whole response bodies. */
   private static final int ERROR_MAX = 2000;
@@ -36,18 +36,16 @@ public final class Settlements {
     try (PreparedStatement call = connection.prepareStatement(settle)) {
       Columns columns = new Columns(connection, sorted(settlements));
       call.setInt(1, worker);
-      call.setArray(2, columns.of("int4", s -> s.claimed().routeId()));
-      call.setArray(3, columns.of("int2", s -> s.claimed().lane()));
-      call.setArray(4, columns.of("uuid", s -> s.claimed().message().id()));
-      call.setArray(5, columns.of("int8", s -> s.claimed().message().token()));
-      call.setArray(6, columns.of("int2", s -> s.decision().number()));
-      call.setArray(7, columns.of("int4", Settlement::latencyMs));
+      call.setArray(2, columns.of("uuid", s -> s.claimed().message().id()));
+      call.setArray(3, columns.of("int8", s -> s.claimed().message().token()));
+      call.setArray(4, columns.of("int2", s -> s.decision().number()));
+      call.setArray(5, columns.of("int4", Settlement::latencyMs));
       call.setArray(
-          8, columns.ofSome("int8", s -> s.delay().isZero() ? null : s.delay().toMillis()));
-      call.setArray(9, columns.ofSome("text", s -> cut(s.code(), 200)));
-      call.setArray(10, columns.ofSome("text", s -> cut(s.error(), ERROR_MAX)));
-      call.setArray(11, columns.ofSome("text", s -> cut(s.reference(), ERROR_MAX)));
-      call.setArray(12, columns.of("tid", s -> s.claimed().tid()));
+          6, columns.ofSome("int8", s -> s.delay().isZero() ? null : s.delay().toMillis()));
+      call.setArray(7, columns.ofSome("text", s -> cut(s.code(), 200)));
+      call.setArray(8, columns.ofSome("text", s -> cut(s.error(), ERROR_MAX)));
+      call.setArray(9, columns.ofSome("text", s -> cut(s.reference(), ERROR_MAX)));
+      call.setArray(10, columns.of("tid", s -> s.claimed().tid()));
       try (ResultSet row = call.executeQuery()) {
         row.next();
         return new HashSet<>(Arrays.asList((UUID[]) row.getArray(1).getArray()));

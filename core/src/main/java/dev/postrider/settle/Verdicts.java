@@ -37,9 +37,12 @@ public final class Verdicts {
         : retry(answered, policy, retry);
   }
 
-  /** A message that went over its attempts without an answer, because its relays died over it. */
+  /** After so many lost leases a message is claimed alone, as the claim function has it. */
+  private static final int SUSPECT_AFTER = 3;
+
+  /** A message whose relays died over it in as many attempts, in each of which it was alone. */
   public static boolean exhausted(Claimed claimed, RetryPolicy policy) {
-    return claimed.message().attempt() > policy.maxAttempts();
+    return claimed.lostLeases() >= SUSPECT_AFTER + policy.maxAttempts();
   }
 
   private static Settlement retry(Answered answered, RetryPolicy policy, Outcome.Retryable retry) {

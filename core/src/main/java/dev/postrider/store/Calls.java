@@ -27,6 +27,7 @@ final class Calls {
   private final DataSource dataSource;
   private final int timeoutSeconds;
   private final Consumer<StoreException> failures;
+  private final Isolation isolation = new Isolation();
 
   Calls(DataSource dataSource, int timeoutSeconds, Consumer<StoreException> failures) {
     this.dataSource = dataSource;
@@ -37,11 +38,7 @@ final class Calls {
   /** The rows that the query gives; {@code action} is for the message of a failure. */
   <T> List<T> rows(String action, String sql, Binder binder, Reader<T> reader) {
     try (Connection connection = dataSource.getConnection()) {
-      List<T> rows = run(connection, sql, binder, reader);
-      if (!connection.getAutoCommit()) {
-        connection.commit();
-      }
-      return rows;
+      return isolation.run(connection, () -> run(connection, sql, binder, reader));
     } catch (SQLException e) {
       StoreException failure = new StoreException(action, e);
       failures.accept(failure);
@@ -66,19 +63,6 @@ final class Calls {
         }
         return rows;
       }
-    } catch (SQLException e) {
-      rollback(connection, e);
-      throw e;
-    }
-  }
-
-  private static void rollback(Connection connection, SQLException cause) {
-    try {
-      if (!connection.getAutoCommit()) {
-        connection.rollback();
-      }
-    } catch (SQLException e) {
-      cause.addSuppressed(e);
     }
   }
 }

@@ -37,8 +37,8 @@ final class ClaimedRow {
     return new Claimed(
         message,
         row.getInt("route"),
-        row.getShort("lane"),
         row.getLong("key_id"),
+        row.getInt("lost_leases"),
         row.getString("tid"));
   }
 }

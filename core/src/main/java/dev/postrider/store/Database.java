@@ -21,6 +21,9 @@ import org.postgresql.util.ServerErrorMessage;
 public record Database(DataSource dataSource, Schema schema) {
   private static final int TIMEOUT_SECONDS = 60;
 
+  /** Whether a server's default is another level is learned with the first refusal. */
+  private static final Isolation ISOLATION = new Isolation();
+
   /** The SQLSTATE with which the functions refuse an act. */
   private static final String REFUSED = "PR002";
 
@@ -82,6 +85,11 @@ public record Database(DataSource dataSource, Schema schema) {
 
     /** Every row. SQL is written for the schema {@code postrider}; arguments may be null. */
     public <T> List<T> list(String sql, Row<T> row, @Nullable Object... arguments)
+        throws SQLException {
+      return ISOLATION.run(connection, () -> rows(sql, row, arguments));
+    }
+
+    private <T> List<T> rows(String sql, Row<T> row, @Nullable Object... arguments)
         throws SQLException {
       try (PreparedStatement statement = connection.prepareStatement(schema.sql(sql))) {
         statement.setQueryTimeout(TIMEOUT_SECONDS);

@@ -5,6 +5,8 @@ import dev.postrider.message.PostriderException;
 import dev.postrider.message.RetryPolicy.DeadPolicy;
 import dev.postrider.message.Route;
 import dev.postrider.message.Settlement.Decision;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
@@ -40,19 +42,21 @@ public final class LeaseStore {
 
   private static final String WORKER = "select postrider.worker_id(?)";
 
-  // The routes are read in the same statement, so that a new topic is never missed.
+  // The routes are read in the same statement, so that a new topic is never missed. The last row
+  // has no message, only the cursor for the next claim.
   private static final String CLAIM =
       """
       select c.*, r.namespace, r.topic
-        from postrider.claim(?, ?, ?, ?, array(
-               select w.id from postrider.route w
+        from postrider.claim_from(?, ?, ?, ?, array(
+               select w.id from postrider.queued_routes() q join postrider.route w on w.id = q
                 where exists (select from unnest(?, ?) as g(namespace, topic)
                                where w.namespace = g.namespace
-                                 and (g.topic is null or w.topic = g.topic))))
-             with ordinality as c(id, token, lane, attempt, delivery, key_id, sequence, route,
-               created_at, tenant, aggregate_type, aggregate_id, event_type, ordering_key,
-               dedupe_key, content_type, headers, payload, claimed_at, tid, place)
-        join postrider.route r on r.id = c.route
+                                 and (g.topic is null or w.topic = g.topic)) limit 1000),
+               ?::postrider.claim_cursor) with ordinality as c(id, token, lane, attempt, delivery,
+               key_id, sequence, route, created_at, tenant, aggregate_type, aggregate_id,
+               event_type, ordering_key, dedupe_key, content_type, headers, payload, claimed_at,
+               tid, lost_leases, cursor, search_us, suspects, more, place)
+        left join postrider.route r on r.id = c.route
        order by c.place
       """;
   private static final String SETTLE = "select postrider.settle_held(?, ?, ?, ?, ?, ?, ?, ?)";
@@ -74,6 +78,7 @@ public final class LeaseStore {
   private final LeaseOptions options;
   private final Calls calls;
   private volatile int workerId;
+  private volatile @Nullable String cursor;
 
   public LeaseStore(DataSource dataSource, Schema schema, String worker) {
     this(dataSource, schema, worker, LeaseOptions.DEFAULT);
@@ -104,18 +109,29 @@ public final class LeaseStore {
     }
     long leaseMs = millis(lease);
     int id = workerId();
-    return calls.rows(
-        "claim",
-        schema.sql(CLAIM),
-        call -> {
-          call.setInt(1, id);
-          call.setInt(2, limit);
-          call.setLong(3, options.maxBytes());
-          call.setLong(4, leaseMs);
-          call.setArray(5, call.getConnection().createArrayOf("text", routes[0]));
-          call.setArray(6, call.getConnection().createArrayOf("text", routes[1]));
-        },
-        ClaimedRow::read);
+    List<Optional<Claimed>> rows =
+        calls.rows(
+            "claim",
+            schema.sql(CLAIM),
+            call -> {
+              call.setInt(1, id);
+              call.setInt(2, limit);
+              call.setLong(3, options.maxBytes());
+              call.setLong(4, leaseMs);
+              call.setArray(5, call.getConnection().createArrayOf("text", routes[0]));
+              call.setArray(6, call.getConnection().createArrayOf("text", routes[1]));
+              call.setString(7, cursor);
+            },
+            this::claimedOrCursor);
+    return rows.stream().flatMap(Optional::stream).toList();
+  }
+
+  private Optional<Claimed> claimedOrCursor(ResultSet row) throws SQLException {
+    if (row.getObject("id") == null) {
+      cursor = row.getString("cursor");
+      return Optional.empty();
+    }
+    return Optional.of(ClaimedRow.read(row));
   }
 
   /** Delivered, with what the destination calls it. */

@@ -27,7 +27,7 @@ public final class Roles {
       declare
         v_role     text;
         v_function record;
-        v_reading  text[] := '{lane_of, id_time, id_floor}';
+        v_reading  text[] := '{lane_of, id_time, id_floor, id_number, queued_routes}';
       begin
         perform pg_advisory_xact_lock(hashtext('postrider.migration'));
         revoke all on schema postrider from public;
@@ -54,8 +54,8 @@ public final class Roles {
             from (values
               ('ROLE_producer', array['enqueue', 'enqueue_batch',
                 'try_enqueue_plain', 'try_enqueue_keyed', 'try_enqueue_once']),
-              ('ROLE_relay', v_reading || array['worker_id', 'claim', 'settle', 'settle_held',
-                'renew', 'renew_held', 'reap', 'forget_leases', 'worker_stopped', 'arm_doorbell',
+              ('ROLE_relay', v_reading || array['worker_id', 'claim', 'claim_from', 'settle', 'settle_held',
+                'renew', 'renew_held', 'reap', 'reap_from', 'forget_leases', 'worker_stopped', 'arm_doorbell',
                 'disarm_doorbell', 'workers_seen', 'ensure_partitions', 'backlog', 'dispatching',
                 'stream_append', 'stream_purge']),
               ('ROLE_operator', v_reading || array['ensure_partitions', 'retire_default', 'backlog',

@@ -2,41 +2,37 @@ package dev.postrider.wake;
 
 import dev.postrider.store.Schema;
 import java.sql.Connection;
-import java.sql.ResultSet;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Collection;
 
 /**
- * The flag that makes producers ring. A relay raises it, looks once more, then sleeps; a busy one
- * lowers it, because a NOTIFY in every transaction would serialise all commits. A lost ring costs
- * one poll interval, never a message. Thread-safe; the connection is the caller's.
+ * The flags that make producers ring. A relay raises them, looks once more, then sleeps; one that
+ * is busy with some topics lowers theirs, because a NOTIFY in every transaction would serialise all
+ * commits. A lost ring costs one poll interval, never a message. Thread-safe; the connection is the
+ * caller's.
  */
 public final class Doorbell {
   private final String arm;
   private final String disarm;
 
   public Doorbell(Schema schema) {
-    // Losing the flag in a crash costs a poll interval: not worth waiting for the disk.
+    // Losing a flag in a crash costs a poll interval: not worth waiting for the disk.
     this.arm = schema.sql("set local synchronous_commit = off; select postrider.arm_doorbell()");
-    this.disarm =
-        schema.sql("set local synchronous_commit = off; select postrider.disarm_doorbell()");
+    this.disarm = schema.sql("select postrider.disarm_doorbell(?)");
   }
 
-  /** Returns whether the flag was up already; if not, look once more before sleeping. */
-  public boolean arm(Connection connection) throws SQLException {
+  public void arm(Connection connection) throws SQLException {
     try (Statement statement = connection.createStatement()) {
       statement.execute(arm);
-      statement.getMoreResults();
-      try (ResultSet row = statement.getResultSet()) {
-        row.next();
-        return row.getBoolean(1);
-      }
     }
   }
 
-  public void disarm(Connection connection) throws SQLException {
-    try (Statement statement = connection.createStatement()) {
-      statement.execute(disarm);
+  public void disarm(Connection connection, Collection<Integer> routes) throws SQLException {
+    try (PreparedStatement call = connection.prepareStatement(disarm)) {
+      call.setArray(1, connection.createArrayOf("int4", routes.toArray()));
+      call.execute();
     }
   }
 }

@@ -60,7 +60,10 @@ final class OldMessages {
   /** Puts it back into the queue, as a replay does. */
   void enqueue(UUID id) {
     database.execute(
-        "insert into postrider.queue (id, route, size, lane) values ('" + id + "', 1, 2, 0)");
+        "insert into postrider.queue (id, sequence, route, size, lane) select id, postrider.id_number(id), 1, 2, 0"
+            + " from (select '"
+            + id
+            + "'::uuid as id) m");
   }
 
   UUID dead(String resolution) {

@@ -234,7 +234,6 @@ class DeadLettersTest {
     courier.kill("boom");
     try (Connection listener = database.dataSource().getConnection()) {
       listener.createStatement().execute("listen postrider");
-      database.execute("select postrider.arm_doorbell()");
       deadLetters.requeue("ann", id);
       assertThat(listener.unwrap(PGConnection.class).getNotifications(10_000)).hasSize(1);
     }

@@ -81,8 +81,8 @@ class DispatcherTest {
                         1,
                         1),
                     1,
-                    (short) 1,
                     key.hashCode(),
+                    0,
                     "(0,1)"))
         .toList();
   }

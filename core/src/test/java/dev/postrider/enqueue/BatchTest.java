@@ -70,7 +70,7 @@ class BatchTest {
                     """
                     select count(*) from postrider.queue q
                       join postrider.message m using (id, route, key_id, sequence)
-                     where q.lane = postrider.lane_of(m.key_id) and q.size = length(m.payload)
+                     where q.lane = postrider.lane_of(m.tenant) and q.size = length(m.payload) + coalesce(pg_column_size(m.headers), 0)
                     """))
         .isEqualTo(50);
   }

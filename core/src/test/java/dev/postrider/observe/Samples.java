@@ -42,6 +42,6 @@ final class Samples {
             1);
     Duration delay = decision == Decision.RETRY ? Duration.ofSeconds(5) : Duration.ZERO;
     return new Settlement(
-        new Claimed(message, 1, (short) 0, 0, "(0,1)"), decision, 7, delay, code, error, null);
+        new Claimed(message, 1, 0, 0, "(0,1)"), decision, 7, delay, code, error, null);
   }
 }

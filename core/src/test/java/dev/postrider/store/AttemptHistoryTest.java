@@ -42,7 +42,7 @@ class AttemptHistoryTest {
     ann.claim(NAMESPACE, 1, MINUTE);
     ann.ackSent(id, "rail-9");
     assertThat(history(id))
-        .containsExactly("1 RETRYABLE ann busy", "2 ZOMBIE_REQUEUE ann", "3 DISPATCHED ann rail-9");
+        .containsExactly("1 RETRYABLE ann busy", "1 ZOMBIE_REQUEUE ann", "2 DISPATCHED ann rail-9");
     UUID dead = post.send("orders");
     ann.claim(NAMESPACE, 1, MINUTE);
     ann.markDead(dead, "no such account");
@@ -55,7 +55,7 @@ class AttemptHistoryTest {
     post.send("orders");
     Claimed claimed = ann.claim(NAMESPACE, 1, MINUTE).get(0);
     post.database.execute(
-        "select postrider.settle(1, array[1], array[0::smallint], array['"
+        "select postrider.settle(1, array['"
             + claimed.message().id()
             + "'::uuid], array["
             + claimed.message().token()
@@ -80,7 +80,8 @@ class AttemptHistoryTest {
     List<Claimed> again = ann.claim(NAMESPACE, 3, MINUTE);
     assertThat(ids(again)).isEqualTo(sent);
     assertThat(again).extracting(c -> c.message().sequence()).containsExactly(1L, 2L, 3L);
-    assertThat(again).extracting(c -> c.message().attempt()).containsOnly(2);
+    assertThat(again).extracting(c -> c.message().attempt()).containsOnly(1);
+    assertThat(again).extracting(Claimed::lostLeases).containsOnly(1);
   }
 
   @Test

@@ -18,11 +18,11 @@ class HotStorageTest {
         c record;
       begin
         loop
-          select array_agg(x.route) as route, array_agg(x.lane) as lane, array_agg(x.id) as id,
+          select array_agg(x.id) as id,
                  array_agg(x.token) as token, array_agg(1::smallint) as outcome into c
             from postrider.claim(1, 5000, 1000000000, 60000, '{1}') x;
           exit when c.id is null;
-          perform postrider.settle(1, c.route, c.lane, c.id, c.token, c.outcome);
+          perform postrider.settle(1, c.id, c.token, c.outcome);
           commit;
         end loop;
       end $$

@@ -189,8 +189,6 @@ class MigrationsTest {
           select concat_ws(' ', 'function', pg_get_functiondef(oid), proacl::text) from pg_proc
            where pronamespace = 'SCHEMA'::regnamespace
           union all
-          select 'lanes ' || count(*) from SCHEMA.lane
-          union all
           select 'file ' || file from SCHEMA.migration) t
         order by 1
         """

@@ -20,12 +20,13 @@ import java.util.function.Consumer;
  */
 final class ModelWorker {
   private static final String CLAIM =
-      "select id, route, lane, token, key_id from postrider.claim(?, ?, ?, 60000, ?)";
+      "select id, token, key_id from postrider.claim_from(?, ?, ?, 60000, ?, p_alone => ?)"
+          + " where id is not null";
   private static final String SETTLE =
-      "select postrider.settle(?, array[?::int], array[?::smallint], array[?::uuid],"
-          + " array[?::bigint], array[?::smallint], null, array[?::bigint])";
+      "select postrider.settle(?, array[?::uuid], array[?::bigint], array[?::smallint], null,"
+          + " array[?::bigint])";
 
-  private record Row(UUID id, int route, short lane, long token, long key) {}
+  private record Row(UUID id, long token, long key) {}
 
   private final Connection connection;
   private final Random random;
@@ -78,16 +79,11 @@ final class ModelWorker {
       call.setLong(3, 1 + random.nextInt(1000));
       Integer[] routes = random.nextInt(4) == 0 ? new Integer[] {1} : new Integer[] {1, 2, 3};
       call.setArray(4, connection.createArrayOf("int4", routes));
+      call.setBoolean(5, random.nextInt(4) == 0);
       List<Row> rows = new ArrayList<>();
       try (ResultSet row = call.executeQuery()) {
         while (row.next()) {
-          rows.add(
-              new Row(
-                  row.getObject(1, UUID.class),
-                  row.getInt(2),
-                  row.getShort(3),
-                  row.getLong(4),
-                  row.getLong(5)));
+          rows.add(new Row(row.getObject(1, UUID.class), row.getLong(2), row.getLong(3)));
         }
       }
       return rows;
@@ -98,12 +94,10 @@ final class ModelWorker {
   private boolean settle(Row row, int outcome) throws SQLException {
     try (PreparedStatement call = connection.prepareStatement(SETTLE)) {
       call.setInt(1, worker);
-      call.setInt(2, row.route());
-      call.setShort(3, row.lane());
-      call.setObject(4, row.id());
-      call.setLong(5, row.token());
-      call.setInt(6, outcome);
-      call.setInt(7, random.nextInt(60));
+      call.setObject(2, row.id());
+      call.setLong(3, row.token());
+      call.setInt(4, outcome);
+      call.setInt(5, random.nextInt(60));
       try (ResultSet answer = call.executeQuery()) {
         answer.next();
         Array refused = answer.getArray(1);

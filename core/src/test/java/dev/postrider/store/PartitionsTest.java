@@ -215,7 +215,7 @@ class PartitionsTest {
         c as materialized (
           select c.*, w.id as worker from w, postrider.claim(
             w.id, 1000, 1000000000, 60000, array(select id from postrider.route)) c)
-        select postrider.settle(min(worker), array_agg(route), array_agg(lane), array_agg(id),
+        select postrider.settle(min(worker), array_agg(id),
           array_agg(token), array_fill(1::smallint, array[count(*)::int])) from c having count(*) > 0
         """);
   }

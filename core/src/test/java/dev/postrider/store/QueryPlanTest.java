@@ -143,7 +143,7 @@ class QueryPlanTest {
   /** Settles whatever is held, as a relay does: by place and token. */
   private static String settle(int outcome) {
     return """
-        select postrider.settle(1, array_agg(route), array_agg(lane), array_agg(id),
+        select postrider.settle(1, array_agg(id),
                  array_agg(lease), array_agg(%d::smallint), null, null, null, null,
                  array_agg('r'::text))
           from postrider.queue where lease is not null

@@ -79,7 +79,7 @@ class RolesTest {
     DATABASE.execute("select postrider.enqueue('shop', 'orders', '{}', key => 'k')");
     DATABASE.execute(
         """
-        select postrider.settle(1, array[1], array[0::smallint], array[gen_random_uuid()],
+        select postrider.settle(1, array[gen_random_uuid()],
           array[0::bigint], array[1::smallint])
         """);
   }
@@ -137,11 +137,11 @@ class RolesTest {
           relay    | select * from postrider.token_find(1)
           producer | select * from postrider.token_find(1)
           reader   | insert into postrider.inbox (consumer, message_id) values ('c', gen_random_uuid())
-          reader   | select setval('postrider.doorbell', 1)
+          reader   | select setval('postrider.doorbell_0', 1)
           reader   | delete from postrider.dead_letter
           reader   | select postrider.enqueue('a', 'b', '{}')
           reader   | select postrider.claim(1, 1, 1, 1, '{1}')
-          reader   | select postrider.disarm_doorbell()
+          reader   | select postrider.disarm_doorbell('{1}')
           reader   | create table postrider.mine (id int)
           """)
   void isDenied(String role, String sql) {
@@ -182,7 +182,7 @@ class RolesTest {
           relay    | select postrider.settle_held(1, array[gen_random_uuid()], 1::smallint)
           relay    | select postrider.renew('{1}', 1), postrider.renew_held(1, gen_random_uuid(), 1)
           relay    | select postrider.reap()
-          relay    | select postrider.arm_doorbell(), postrider.disarm_doorbell()
+          relay    | select postrider.arm_doorbell(), postrider.disarm_doorbell('{1}')
           relay    | select * from postrider.ensure_partitions(1)
           relay    | select * from postrider.message_state, postrider.attempt_history
           relay    | select * from postrider.pause, postrider.route, postrider.partition

@@ -17,16 +17,21 @@ create table postrider.route (
 -- One row of settings. Payloads of up to 4096 bytes are always allowed, so most enqueues need not look here.
 create table postrider.engine (
   one               boolean primary key default true check (one),
-  max_payload_bytes int not null default 1048576 check (max_payload_bytes between 4096 and 67108864)
+  max_payload_bytes int not null default 1048576 check (max_payload_bytes between 4096 and 67108864),
+  max_topics        int not null default 10000 check (max_topics between 1 and 1000000) -- in one namespace
 );
 insert into postrider.engine default values;
 
--- The doorbell: 1 while a relay sleeps and wants to be rung, else 0. Every enqueue reads it, and relays
--- write it whenever they fall asleep or get busy. A sequence is changed in place; a row would leave
--- dead versions behind, and while an old snapshot keeps those from being removed every enqueue would walk
--- over them.
-create sequence postrider.doorbell minvalue 0 maxvalue 1;
-select setval('postrider.doorbell', 0);
+-- The doorbells: 1 while a relay sleeps and wants to be rung, else 0. Every enqueue reads the one of its topic, and
+-- relays write them whenever they fall asleep or get busy; several, so that a relay that is busy with one topic does
+-- not silence the others. Sequences are changed in place; a row would leave dead versions behind, and while an old
+-- snapshot keeps those from being removed every enqueue would walk over them.
+create sequence postrider.doorbell_0 minvalue 0 maxvalue 1;
+create sequence postrider.doorbell_1 minvalue 0 maxvalue 1;
+create sequence postrider.doorbell_2 minvalue 0 maxvalue 1;
+create sequence postrider.doorbell_3 minvalue 0 maxvalue 1;
+select setval(b, 0) from unnest(array['postrider.doorbell_0', 'postrider.doorbell_1', 'postrider.doorbell_2',
+  'postrider.doorbell_3']::regclass[]) b;
 
 -- The log. Partitioned by UUIDv7, whose leading bits are its time: retention is DROP PARTITION.
 create table postrider.message (
@@ -54,21 +59,27 @@ create index message_by_tenant on postrider.message (tenant, id) where tenant is
 -- Catches what no partition was made for, so that a missing one never fails an enqueue.
 create table postrider.message_default partition of postrider.message default;
 
--- lane 0: no key. lane 1..8: the key's lane. Negative (-1 - lane): parked, not claimable before due_at.
+-- One narrow row per undelivered message.
+--
+-- lane: the fair share a message belongs to, which is its tenant's (see lane_of). A negative lane (-1 - lane) hides the
+-- row from claims, which read lanes from 0 up:
+--   due_at has a time     waits for it (a delay or a retry), and so do the later messages of its key
+--   due_at is infinity    blocked: dead, and its key waits for an operator
+--                         else a later message of a key whose first one cannot go; it is claimed together with that one
 create table postrider.queue (
   id       uuid not null,
   key_id   bigint,
-  sequence bigint,
-  due_at   timestamptz,               -- only while parked; infinity: until something pulls it forward
+  sequence bigint not null,           -- without a key id_number(id), its age
+  due_at   timestamptz,               -- only in a negative lane
   lease    bigint,                    -- the claim that holds it; in no index, so a claim is a HOT update
   route    int not null,
-  size     int not null,              -- payload bytes, so that a claim can cap what it takes
-  lane     smallint not null,
-  attempts smallint not null default 0,
+  size     int not null,              -- bytes of payload and headers, so that a claim can cap what it takes
+  lane     int not null,
+  attempts smallint not null default 0,   -- answers of the destination, in this delivery
+  lost_leases smallint not null default 0, -- leases that ended without an answer, in this delivery
   delivery smallint not null default 1,   -- counts up with each requeue or replay
-  pull     boolean not null default false, -- followers of this key are parked: pull some when it leaves
-  blocked  boolean not null default false, -- a dead head that its key waits for
-  primary key (route, lane, id)
+  pull     boolean not null default false, -- later messages of this key may be hidden: show the next when this one leaves
+  blocked  boolean not null default false  -- a dead message that its key waits for
 ) with (
   fillfactor = 45, -- room for a new version of every row: while a batch is claimed, none of the old ones can go
   autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
@@ -76,18 +87,20 @@ create table postrider.queue (
   autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 50000,
   autovacuum_vacuum_cost_delay = 0
 );
+-- What claims read: topics, their tenants, and of each the messages without a key by age, then key by key.
+create index queue_walk on postrider.queue (route, lane, key_id, sequence);
+-- A key's messages in their order, whatever their topic and tenant.
 create unique index queue_by_key on postrider.queue (key_id, sequence) where key_id is not null;
 create index queue_parked on postrider.queue (due_at) where due_at < 'infinity';
+alter table postrider.queue replica identity full;
 
--- A claim takes a lane's row lock for the length of its transaction; the row itself never changes.
-create table postrider.lane (id smallint primary key);
-insert into postrider.lane select generate_series(1, 8);
-
--- Keys are not numbered without gaps: each message uses a number up, so when all keys have eight messages their numbers
--- differ by eight. The golden ratio (of 2^32), of which the highest bits are taken, spreads them evenly nevertheless.
-create function postrider.lane_of(key_id bigint) returns smallint
+-- The lane of a tenant; 0 without one. A hash, so that an enqueue need not look a number up. It never changes, also not
+-- with the server's version: rows are found by it.
+create function postrider.lane_of(tenant text) returns int
 language sql immutable parallel safe
-return coalesce(1 + (key_id % 2147483648 * 2654435769 % 4294967296) / 536870912, 0)::smallint;
+return case when tenant is null then 0
+            else 1 + (('x' || encode(substr(sha256(convert_to(tenant, 'UTF8')), 1, 4), 'hex'))::bit(32)::int & 1073741823)
+       end;
 
 -- One row per running claim. The lease is held until somebody takes it, which anyone may after `until`.
 create table postrider.lease (
@@ -96,17 +109,21 @@ create table postrider.lease (
   claimed_at timestamptz not null,
   until      timestamptz not null,
   open       int not null,
-  ids        uuid[] not null
+  ids        uuid[] not null,
+  keys       bigint[]          -- of the messages with a key, each once
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
-alter table postrider.lease alter column ids set storage external;
+alter table postrider.lease alter column ids set storage external, alter column keys set storage external;
 create sequence postrider.lease_token;
 
+-- Two processes may have the same name, during a rolling update say; instance tells them apart.
 create table postrider.worker (
   id         int generated always as identity primary key,
-  name       text collate "C" not null unique,
+  name       text collate "C" not null,
+  instance   text collate "C" not null default '',
   started_at timestamptz not null default now(),
   seen_at    timestamptz not null default now(),
-  stopped_at timestamptz
+  stopped_at timestamptz,
+  unique (name, instance)
 );
 
 -- Append-only. 1 DISPATCHED, 2 RETRYABLE, 3 FAILED, 4 ZOMBIE_REQUEUE, 5 CONFLICT; the running attempt
@@ -127,15 +144,20 @@ create table postrider.attempt (
 create index attempt_by_message on postrider.attempt (message_id);
 create table postrider.attempt_default partition of postrider.attempt default;
 
--- The number is unique by its index: in a copy of the database whose sequence was left behind, a new key must fail
--- rather than share an old number.
+-- The last sequence of each key. A row counts 64 messages, then another one goes on with the next generation: index
+-- entries of dead row versions, which a long transaction or an old snapshot keeps, stay behind the newest row, and are
+-- never walked over. The row of generation 0 stays, so that a key is made only once.
+-- Its number is unique: in a copy of the database whose sequence was left behind, a new key must fail rather than share
+-- an old number.
 create table postrider.ordering_key (
-  id            bigint generated always as identity primary key,
+  id            bigint generated by default as identity,
   namespace     text collate "C" not null,
   key           text collate "C" not null,
+  generation    bigint not null default 0, -- last_sequence / 64
   last_sequence bigint not null,
-  unique (namespace, key)
+  primary key (namespace, key, generation)
 ) with (fillfactor = 50);
+create unique index ordering_key_id on postrider.ordering_key (id) where generation = 0;
 
 create table postrider.dedupe (
   route      int not null,

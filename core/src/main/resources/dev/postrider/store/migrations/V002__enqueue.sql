@@ -1,11 +1,15 @@
 create type postrider.enqueued as (id uuid, sequence bigint, duplicate boolean);
 
--- What newer servers have built in, older ones get as functions of ours.
+-- What newer servers have built in, older ones get as functions of ours. id_number: the leading half of an id, its time.
 do $$
 begin
   if current_setting('server_version_num')::int >= 180000 then
     create function postrider.new_id() returns uuid language sql volatile return uuidv7();
+    execute 'create function postrider.id_number(id uuid) returns bigint language sql immutable strict parallel safe
+             return substr(uuid_send(id), 1, 8)::bigint';
   else
+    create function postrider.id_number(id uuid) returns bigint language sql immutable strict parallel safe
+    return ('x' || encode(substr(uuid_send(id), 1, 8), 'hex'))::bit(64)::bigint;
     -- Milliseconds, version 7 and the rest of the microsecond in 12 bits, as uuidv7() does it: ids of one
     -- millisecond are in order, too. The random half comes with the variant bits set.
     create function postrider.new_id() returns uuid language sql volatile
@@ -100,17 +104,76 @@ language plpgsql as $$
 #variable_conflict use_column
 declare
   found_id int;
+  v_most   int := (select e.max_topics from postrider.engine e);
 begin
+  if (select count(*) from (
+        select from postrider.route r where r.namespace = intern_route.namespace limit v_most) t) >= v_most then
+    perform postrider.refuse('topic', format('is new, and the namespace has %s topics; at most %s are allowed '
+      || '(postrider.engine.max_topics)', v_most, v_most));
+  end if;
   insert into postrider.route (namespace, topic) values (intern_route.namespace, intern_route.topic)
     on conflict do nothing returning id into found_id;
   if found_id is null then
     select id into found_id from postrider.route r
      where r.namespace = intern_route.namespace and r.topic = intern_route.topic;
-  else
-    -- A relay that knows its routes by heart must hear of a new one.
-    perform pg_notify('postrider', 'route');
   end if;
   return found_id;
+end $$;
+
+-- Whether a relay that serves this topic sleeps. The planner inlines it.
+create function postrider.bell(route int) returns bigint
+language sql stable
+return case route % 4 when 0 then pg_sequence_last_value('postrider.doorbell_0')
+                      when 1 then pg_sequence_last_value('postrider.doorbell_1')
+                      when 2 then pg_sequence_last_value('postrider.doorbell_2')
+                      else pg_sequence_last_value('postrider.doorbell_3') end;
+
+-- Rings for a topic. A session with postrider.notify = off does not: PREPARE TRANSACTION refuses a transaction that
+-- notified, so that XA does without, and relays find its messages when they look by themselves.
+create function postrider.ring(route int) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  if current_setting('postrider.notify', true) is distinct from 'off' then
+    perform pg_notify('postrider', route::text);
+  end if;
+end $$;
+
+-- The next p_count sequences of a key; returns the last one. The row lock lasts until the producer commits: so commit
+-- order is sequence order, and a rollback leaves no hole.
+create function postrider.number_key(
+  p_namespace text, p_key text, p_count bigint, out key_id bigint, out sequence bigint)
+language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+declare
+  v_now record;
+begin
+  loop
+    select k.id, k.generation, k.last_sequence into v_now from postrider.ordering_key k
+     where k.namespace = p_namespace and k.key = p_key order by k.generation desc limit 1 for update;
+    if not found then
+      insert into postrider.ordering_key as k (namespace, key, last_sequence) values (p_namespace, p_key, 0)
+      on conflict do nothing;
+    -- The newest row may have been replaced while we waited for it.
+    elsif not exists (select from postrider.ordering_key k
+                       where k.namespace = p_namespace and k.key = p_key and k.generation > v_now.generation) then
+      key_id := v_now.id;
+      sequence := v_now.last_sequence + p_count;
+      if sequence / 64 = v_now.generation then
+        update postrider.ordering_key k set last_sequence = number_key.sequence
+         where k.namespace = p_namespace and k.key = p_key and k.generation = v_now.generation;
+        return;
+      end if;
+      insert into postrider.ordering_key as k (id, namespace, key, generation, last_sequence)
+      values (key_id, p_namespace, p_key, sequence / 64, sequence) on conflict do nothing;
+      if found then
+        -- The first row is written again, not only locked: at REPEATABLE READ that is how others notice.
+        update postrider.ordering_key k set last_sequence = k.last_sequence
+         where k.namespace = p_namespace and k.key = p_key and k.generation = 0 and v_now.generation = 0;
+        delete from postrider.ordering_key k
+         where k.namespace = p_namespace and k.key = p_key and k.generation = v_now.generation and k.generation > 0;
+        return;
+      end if;
+    end if;
+  end loop;
 end $$;
 
 -- Whether an optional field is empty, too long, or lacks the one it goes with. The planner inlines it.
@@ -213,14 +276,16 @@ create function postrider.enqueue(
   id             uuid default null,
   payload_bytes  bytea default null)
 returns postrider.enqueued
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+-- A small table would be read as a whole, and at SERIALIZABLE that conflicts with all producers of other keys.
+set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
   v_id    uuid;
   v_route int;
   v_key   bigint;
   v_seq   bigint;
-  v_lane  smallint := 0;
+  v_lane  int := postrider.lane_of(tenant);
   v_due   timestamptz;
   v_usual boolean;
 begin
@@ -257,16 +322,15 @@ begin
     end if;
   end if;
   if key is not null then
-    -- The bump's row lock lasts until the producer commits: so commit order is sequence order, and a
-    -- rollback leaves no hole.
+    -- What number_key() does, for most messages.
     update postrider.ordering_key k set last_sequence = last_sequence + 1
-     where k.namespace = enqueue.namespace and k.key = enqueue.key
-     returning k.id, k.last_sequence, postrider.lane_of(k.id) into v_key, v_seq, v_lane;
+     where k.namespace = enqueue.namespace and k.key = enqueue.key and k.last_sequence % 64 < 63
+       and k.generation = (
+         select l.generation from postrider.ordering_key l
+          where l.namespace = enqueue.namespace and l.key = enqueue.key order by l.generation desc limit 1)
+     returning k.id, k.last_sequence into v_key, v_seq;
     if v_key is null then
-      insert into postrider.ordering_key as k (namespace, key, last_sequence)
-      values (enqueue.namespace, enqueue.key, 1)
-      on conflict (namespace, key) do update set last_sequence = k.last_sequence + 1
-      returning k.id, k.last_sequence, postrider.lane_of(k.id) into v_key, v_seq, v_lane;
+      select n.key_id, n.sequence into v_key, v_seq from postrider.number_key(namespace, key, 1) n;
     end if;
   end if;
 
@@ -280,22 +344,22 @@ begin
     enqueue.aggregate_type, enqueue.aggregate_id, enqueue.event_type, enqueue.key, enqueue.dedupe_key,
     enqueue.content_type, enqueue.headers, coalesce(payload_bytes, convert_to(payload, 'UTF8')));
   insert into postrider.queue (id, key_id, sequence, due_at, route, size, lane)
-  values (v_id, v_key, v_seq, v_due, v_route,
-    coalesce(octet_length(payload_bytes), octet_length(payload)),
+  values (v_id, v_key, coalesce(v_seq, postrider.id_number(v_id)), v_due, v_route,
+    coalesce(octet_length(payload_bytes), octet_length(payload)) + coalesce(pg_column_size(headers), 0),
     v_lane);
 
   -- Rings only while a relay sleeps: a NOTIFY in every transaction would serialise all commits.
-  if pg_sequence_last_value('postrider.doorbell') = 1 then
-    perform pg_notify('postrider', '');
+  if postrider.bell(v_route) = 1 then
+    perform postrider.ring(v_route);
   end if;
   return row(v_id, v_seq, false)::postrider.enqueued;
 end $$;
 
 -- Rings, and hands the id through: for a statement that cannot branch.
-create function postrider.rung(id uuid) returns uuid
+create function postrider.rung(id uuid, route int) returns uuid
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  perform pg_notify('postrider', '');
+  perform postrider.ring(route);
   return id;
 end $$;
 
@@ -317,9 +381,9 @@ begin
       logged as (
         insert into postrider.message (id, created_at, route, payload)
         select g.id, now(), g.route, convert_to(payload, 'UTF8') from given g)
-      insert into postrider.queue (id, route, size, lane)
-      select g.id, g.route, octet_length(payload), 0 from given g
-      returning case pg_sequence_last_value('postrider.doorbell') when 1 then postrider.rung(id) else id end;
+      insert into postrider.queue (id, sequence, route, size, lane)
+      select g.id, postrider.id_number(g.id), g.route, octet_length(payload), 0 from given g
+      returning case postrider.bell(route) when 1 then postrider.rung(id, route) else id end;
     end
   $function$;
 
@@ -328,17 +392,31 @@ begin
       namespace text, topic text, payload text, key text, tenant text default null, aggregate_type text default null,
       aggregate_id text default null, event_type text default null, headers jsonb default null)
     returns postrider.enqueued
-    language sql security definer
+    language sql security definer set enable_seqscan = off
     begin atomic
       with given as materialized (
         select r.id as route, postrider.new_id() as id from postrider.route r
          where r.namespace = try_enqueue_keyed.namespace and r.topic = try_enqueue_keyed.topic and key is not null
            and postrider.usual(payload, key, null, tenant, aggregate_type, aggregate_id, event_type, headers)),
-      numbered as (
+      known as (
+        update postrider.ordering_key k set last_sequence = k.last_sequence + 1 from given
+         where k.namespace = try_enqueue_keyed.namespace and k.key = try_enqueue_keyed.key
+           and k.last_sequence % 64 < 63
+           and k.generation = (
+             select l.generation from postrider.ordering_key l
+              where l.namespace = try_enqueue_keyed.namespace and l.key = try_enqueue_keyed.key
+              order by l.generation desc limit 1)
+        returning k.id, k.last_sequence),
+      created as (
         insert into postrider.ordering_key as k (namespace, key, last_sequence)
         select try_enqueue_keyed.namespace, try_enqueue_keyed.key, 1 from given
-        on conflict (namespace, key) do update set last_sequence = k.last_sequence + 1
-        returning k.id, k.last_sequence),
+         where not exists (select from known)
+        on conflict do nothing returning k.id, k.last_sequence),
+      numbered as (
+        select * from known union all select * from created union all
+        select n.key_id, n.sequence
+          from given cross join lateral postrider.number_key(try_enqueue_keyed.namespace, try_enqueue_keyed.key, 1) n
+         where not exists (select from known) and not exists (select from created)),
       logged as (
         insert into postrider.message (id, created_at, key_id, sequence, route, tenant, aggregate_type, aggregate_id,
           event_type, ordering_key, headers, payload)
@@ -346,9 +424,10 @@ begin
                try_enqueue_keyed.key, headers, convert_to(payload, 'UTF8')
           from given g cross join numbered n)
       insert into postrider.queue (id, key_id, sequence, route, size, lane)
-      select g.id, n.id, n.last_sequence, g.route, octet_length(payload), postrider.lane_of(n.id)
+      select g.id, n.id, n.last_sequence, g.route, octet_length(payload) + coalesce(pg_column_size(headers), 0),
+             postrider.lane_of(tenant)
         from given g cross join numbered n
-      returning case pg_sequence_last_value('postrider.doorbell') when 1 then postrider.rung(id) else id end,
+      returning case postrider.bell(route) when 1 then postrider.rung(id, route) else id end,
         sequence, false;
     end
   $function$;
@@ -359,7 +438,7 @@ begin
       aggregate_type text default null, aggregate_id text default null, event_type text default null,
       headers jsonb default null)
     returns postrider.enqueued
-    language sql security definer
+    language sql security definer set enable_seqscan = off
     begin atomic
       with given as (
         insert into postrider.dedupe (route, dedupe_key, message_id)
@@ -369,11 +448,25 @@ begin
            and postrider.usual(payload, key, try_enqueue_once.dedupe_key, tenant, aggregate_type, aggregate_id,
                  event_type, headers)
         on conflict do nothing returning route, message_id),
-      numbered as (
+      known as (
+        update postrider.ordering_key k set last_sequence = k.last_sequence + 1 from given
+         where k.namespace = try_enqueue_once.namespace and k.key = try_enqueue_once.key
+           and k.last_sequence % 64 < 63
+           and k.generation = (
+             select l.generation from postrider.ordering_key l
+              where l.namespace = try_enqueue_once.namespace and l.key = try_enqueue_once.key
+              order by l.generation desc limit 1)
+        returning k.id, k.last_sequence),
+      created as (
         insert into postrider.ordering_key as k (namespace, key, last_sequence)
         select try_enqueue_once.namespace, try_enqueue_once.key, 1 from given
-        on conflict (namespace, key) do update set last_sequence = k.last_sequence + 1
-        returning k.id, k.last_sequence),
+         where not exists (select from known)
+        on conflict do nothing returning k.id, k.last_sequence),
+      numbered as (
+        select * from known union all select * from created union all
+        select n.key_id, n.sequence
+          from given cross join lateral postrider.number_key(try_enqueue_once.namespace, try_enqueue_once.key, 1) n
+         where not exists (select from known) and not exists (select from created)),
       logged as (
         insert into postrider.message (id, created_at, key_id, sequence, route, tenant, aggregate_type, aggregate_id,
           event_type, ordering_key, dedupe_key, headers, payload)
@@ -381,9 +474,10 @@ begin
                try_enqueue_once.key, try_enqueue_once.dedupe_key, headers, convert_to(payload, 'UTF8')
           from given g cross join numbered n)
       insert into postrider.queue (id, key_id, sequence, route, size, lane)
-      select g.message_id, n.id, n.last_sequence, g.route, octet_length(payload), postrider.lane_of(n.id)
+      select g.message_id, n.id, n.last_sequence, g.route, octet_length(payload) + coalesce(pg_column_size(headers), 0),
+             postrider.lane_of(tenant)
         from given g cross join numbered n
-      returning case pg_sequence_last_value('postrider.doorbell') when 1 then postrider.rung(id) else id end,
+      returning case postrider.bell(route) when 1 then postrider.rung(id, route) else id end,
         sequence, false;
     end
   $function$;
@@ -527,23 +621,20 @@ begin
     from unnest(v_items) i left join new n on n.place = i.place;
 
   with wanted as materialized (
-    select i.namespace, i.key, count(*) as n from unnest(v_items) i
-     where v_new[i.place] and i.key is not null group by i.namespace, i.key),
-  bumped as (
-    insert into postrider.ordering_key as k (namespace, key, last_sequence)
-    select w.namespace, w.key, w.n from wanted w order by w.namespace, w.key
-    on conflict (namespace, key) do update set last_sequence = k.last_sequence + excluded.last_sequence
-    returning k.id, k.namespace, k.key, k.last_sequence),
+    select w.namespace, w.key, w.n, k.key_id as id, k.sequence as last_sequence
+      from (select i.namespace, i.key, count(*) as n from unnest(v_items) i
+             where v_new[i.place] and i.key is not null group by i.namespace, i.key
+             order by i.namespace, i.key) w
+     cross join lateral postrider.number_key(w.namespace, w.key, w.n) k),
   numbered as materialized (
-    select i.*, r.id as route, k.id as key_id,
-           k.last_sequence - w.n + row_number() over (partition by i.namespace, i.key order by i.place) as seq,
+    select i.*, r.id as route, w.id as key_id,
+           w.last_sequence - w.n + row_number() over (partition by i.namespace, i.key order by i.place) as seq,
            coalesce(i.payload_bytes, convert_to(i.payload, 'UTF8')) as body,
            i.not_before > now() as later
       from unnest(v_items) i
      cross join lateral (select r.id from postrider.route r
                           where r.namespace = i.namespace and r.topic = i.topic limit 1) r
       left join wanted w on w.namespace = i.namespace and w.key = i.key
-      left join bumped k on k.namespace = i.namespace and k.key = i.key
      where v_new[i.place]
      order by i.place),
   logged as (
@@ -554,15 +645,17 @@ begin
       from numbered n),
   queued as (
     insert into postrider.queue (id, key_id, sequence, due_at, route, size, lane)
-    select n.id, n.key_id, n.seq, case when n.later then n.not_before end, n.route, octet_length(n.body),
-           case when n.later then -1 - postrider.lane_of(n.key_id) else postrider.lane_of(n.key_id) end
+    select n.id, n.key_id, coalesce(n.seq, postrider.id_number(n.id)), case when n.later then n.not_before end,
+           n.route, octet_length(n.body) + coalesce(pg_column_size(n.headers), 0),
+           case when n.later then -1 - postrider.lane_of(n.tenant) else postrider.lane_of(n.tenant) end
       from numbered n)
   select array_agg(n.seq order by i.place) into v_seq
     from unnest(v_items) i left join numbered n on n.place = i.place;
 
-  if pg_sequence_last_value('postrider.doorbell') = 1 then
-    perform pg_notify('postrider', '');
-  end if;
+  perform postrider.ring(r.id)
+     from (select distinct i.namespace, i.topic from unnest(v_items) i) t
+     join postrider.route r on r.namespace = t.namespace and r.topic = t.topic
+    where postrider.bell(r.id) = 1;
   for place, id, sequence, duplicate in
     select i.place, case when v_new[i.place] then i.id else d.message_id end,
            case when v_new[i.place] then v_seq[i.place] else d.sequence end, not v_new[i.place]

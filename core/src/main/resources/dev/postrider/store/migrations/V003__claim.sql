@@ -1,18 +1,74 @@
-create function postrider.worker_id(name text) returns int
+-- How messages are claimed.
+--
+-- Whoever takes messages of a key holds the row lock of its first message, so no two claims work on one key. Nobody may
+-- put a message in front of it meanwhile: claims hold the advisory lock `claim` shared, and replay and requeue, which
+-- do that, hold it alone.
+
+-- Functions that rely on seeing what was committed before they got a lock call this first.
+create function postrider.check_isolation() returns void
+language plpgsql as $$
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception using errcode = 'PR003',
+      message = format('this function works at READ COMMITTED only, the transaction is %s',
+        upper(current_setting('transaction_isolation'))),
+      hint = 'Nothing was changed. Begin with SET TRANSACTION ISOLATION LEVEL READ COMMITTED.';
+  end if;
+end $$;
+
+-- The number of a worker. One that names an instance, as relays do, never gets the number of another that still runs:
+-- it takes over that of one that stopped, or was not seen for an hour and holds nothing.
+create function postrider.worker_id(name text, instance text default '') returns int
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
   v_id int;
 begin
-  insert into postrider.worker as w (name) values (worker_id.name)
-  on conflict (name) do update set seen_at = now(), stopped_at = null
-  returning w.id into v_id;
+  update postrider.worker w set seen_at = now(), stopped_at = null
+   where w.name = worker_id.name and w.instance = worker_id.instance returning w.id into v_id;
+  if v_id is null then
+    update postrider.worker w
+       set instance = worker_id.instance, started_at = now(), seen_at = now(), stopped_at = null
+     where w.id = (
+       select o.id from postrider.worker o
+        where o.name = worker_id.name and o.instance <> '' and worker_id.instance <> ''
+          and (o.stopped_at is not null or o.seen_at < now() - interval '1 hour')
+          and not exists (select from postrider.lease l where l.worker = o.id)
+        order by o.id limit 1 for update skip locked)
+    returning w.id into v_id;
+  end if;
+  if v_id is null then
+    insert into postrider.worker as w (name, instance) values (worker_id.name, worker_id.instance)
+    on conflict (name, instance) do update set seen_at = now(), stopped_at = null
+    returning w.id into v_id;
+  end if;
   return v_id;
 end $$;
 
--- Gives the rows of lapsed leases back, each with a ZOMBIE_REQUEUE attempt. Whoever finds a lease locked
--- leaves it to the one who holds it; a second run finds nothing. Returns the number of rows.
-create function postrider.reap() returns int
+-- The queue rows of these messages, wherever they are. The planner inlines it; its callers set what plans it may make.
+create function postrider.queue_rows(p_ids uuid[])
+returns table (id uuid, tid tid, route int, key_id bigint, lane int, lease bigint, blocked boolean)
+language sql stable as $$
+  select m.id, q.tid, m.route, m.key_id, q.lane, q.lease, q.blocked
+    from unnest(p_ids) i(id) join postrider.message m on m.id = i.id
+   cross join lateral (
+     (select q.ctid as tid, q.lane, q.lease, q.blocked from postrider.queue q
+       where q.key_id = m.key_id and q.sequence = m.sequence)
+     union all
+     (select q.ctid, q.lane, q.lease, q.blocked from postrider.queue q
+       where m.key_id is null and q.key_id is null and q.route = m.route
+         and q.lane in (postrider.lane_of(m.tenant), -1 - postrider.lane_of(m.tenant))
+         and q.sequence = postrider.id_number(m.id) and q.id = m.id)) q
+$$;
+
+-- A message that lost this many leases is suspected of killing its relays: it is claimed alone from then on.
+create function postrider.suspect_after() returns smallint language sql immutable parallel safe return 3::smallint;
+
+-- Gives the rows of lapsed leases back, each with a ZOMBIE_REQUEUE attempt. No attempt is counted, since nobody knows
+-- whether the message was sent, but a lost lease. A suspect waits longer with each one. Skips leases that another
+-- reaper has locked; safe to run concurrently and repeatedly. p_from: leases with lower tokens are not looked at.
+-- Returns the number of rows, and the lowest token that is left.
+create function postrider.reap_from(p_from bigint, out reaped int, out lowest bigint)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
@@ -20,67 +76,113 @@ as $$
 declare
   v_lease record;
   v_n     int;
-  v_total int := 0;
 begin
+  perform postrider.check_isolation();
+  reaped := 0;
   for v_lease in
-    select * from postrider.lease l where l.until < now() order by l.token limit 100 for update skip locked
+    select * from postrider.lease l where l.token >= p_from and l.until < now()
+     order by l.token limit 100 for update skip locked
   loop
-    with freed as (
-      update postrider.queue q set lease = null
-        from unnest(v_lease.ids) i(id) join postrider.message m on m.id = i.id
-       where q.route = m.route and q.lane = postrider.lane_of(m.key_id) and q.id = m.id
-         and q.lease = v_lease.token
+    with held as materialized (
+      select q.tid from postrider.queue_rows(v_lease.ids) q where q.lease = v_lease.token),
+    freed as (
+      update postrider.queue q set lease = null, lost_leases = least(q.lost_leases, 32766) + 1,
+             lane = case when q.lost_leases + 1 < postrider.suspect_after() then q.lane else -1 - q.lane end,
+             due_at = case when q.lost_leases + 1 >= postrider.suspect_after()
+                           then now() + least(2 ^ (least(q.lost_leases, 10) + 1), 900) * interval '1 s' end
+       where q.ctid = any (array(select h.tid from held h)) and q.lease = v_lease.token
       returning q.id, q.attempts, q.delivery)
     insert into postrider.attempt (message_id, claimed_at, finished_at, worker, no, delivery, state, code)
     select f.id, v_lease.claimed_at, now(), v_lease.worker, f.attempts, f.delivery, 4, 'lease_expired'
       from freed f;
     get diagnostics v_n = row_count;
-    v_total := v_total + v_n;
+    reaped := reaped + v_n;
     delete from postrider.lease l where l.token = v_lease.token;
   end loop;
-  return v_total;
+  select l.token into lowest from postrider.lease l where l.token >= p_from order by l.token limit 1;
 end $$;
 
--- Makes parked rows whose time has come claimable.
-create function postrider.promote(p_limit int) returns void
+create function postrider.reap() returns int
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  select r.reaped from postrider.reap_from(0) r
+$$;
+
+-- Makes parked rows whose time has come claimable. Suspects stay: they are claimed from where they are.
+-- p_from: rows that were due before are not looked at. Returns the time of the last one, or p_from.
+create function postrider.promote(p_limit int, p_from timestamptz) returns timestamptz
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
 as $$
+declare
+  v_due record;
 begin
-  update postrider.queue q set lane = -1 - q.lane, due_at = null
-   where q.ctid = any (array(
-     select p.ctid from postrider.queue p
-      where p.lane < 0 and p.due_at < 'infinity' and p.due_at <= now()
-      order by p.due_at limit p_limit for update skip locked));
+  select array_agg(d.tid) as tids, max(d.due_at) as last into v_due from (
+    select p.ctid as tid, p.due_at from postrider.queue p
+     where p.due_at < 'infinity' and p.due_at >= p_from and p.due_at <= now()
+       and p.lost_leases < postrider.suspect_after()
+     order by p.due_at limit p_limit for update skip locked) d;
+  if v_due.tids is null then
+    return p_from;
+  end if;
+  update postrider.queue q set lane = -1 - q.lane, due_at = null where q.ctid = any (v_due.tids);
+  return v_due.last;
 end $$;
 
-create function postrider.just_taken(p_lease bigint) returns boolean
-language sql stable
-return exists (
-  select from postrider.lease l where l.token = p_lease and l.claimed_at > now() - interval '1 s');
+-- Where a claim is in the messages of one topic and tenant: the last key it has seen or, of the messages without a key,
+-- the last sequence.
+create type postrider.place as (route int, lane int, keyed boolean, at bigint);
 
--- The (route, lane) ranges that hold claimable rows: a loose index scan, one probe per range whatever its
--- length. Those with the oldest row first, but last those whose oldest row was just taken: with it are most
--- heads of a lane, and to find that out costs as much as a claim. One that is long in flight is a slow message,
--- for which the other keys of its lane must not wait.
-create function postrider.ranges(p_routes int[]) returns table (route int, lane smallint, first_id uuid)
-language sql stable security definer set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off as $$
-  with recursive found as (
-    select r.route, n.lane, n.id, n.lease from unnest(p_routes) r(route) cross join lateral (
-      select q.lane, q.id, q.lease from postrider.queue q
-       where q.route = r.route and q.lane >= 0 order by q.lane, q.id limit 1) n
-    union all
-    select f.route, n.lane, n.id, n.lease from found f cross join lateral (
-      select q.lane, q.id, q.lease from postrider.queue q
-       where q.route = f.route and q.lane > f.lane order by q.lane, q.id limit 1) n)
-  select f.route, f.lane, f.id from found f order by f.lane > 0 and postrider.just_taken(f.lease), f.id
-$$;
+-- What a relay gives back to its next claim, so that it goes on where this one ended.
+create type postrider.claim_cursor as (places postrider.place[], due_at timestamptz);
 
--- The first of the rows that may be taken together; usually all.
+-- The ranges that hold claimable rows, of at most p_most topics and tenants. One index probe for each, whatever its
+-- length. If the last claim could not see all of them, goes on behind those it saw.
+create function postrider.ranges(p_routes int[], p_places postrider.place[], p_most int, p_front boolean)
+returns postrider.place[]
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set enable_nestloop = on as $$
+declare
+  v_seen   int := 0;
+  v_after  int := -1;
+  v_ranges postrider.place[];
+begin
+  if cardinality(p_places) >= p_most then
+    select count(*), min(l.last) into v_seen, v_after
+      from (select max(p.lane) as last from unnest(p_places) p group by p.route) l;
+  end if;
+  loop
+    with recursive found as (
+      select r.route, n.lane from unnest(p_routes) r(route) cross join lateral (
+        select q.lane from postrider.queue q
+         where q.route = r.route and q.lane > v_after order by q.lane limit 1) n
+      union all
+      select f.route, n.lane from found f cross join lateral (
+        select q.lane from postrider.queue q
+         where q.route = f.route and q.lane > f.lane order by q.lane limit 1) n)
+    select array_agg(row(f.route, f.lane, k.keyed, coalesce(p.at, 0))::postrider.place) into v_ranges
+      from (select * from found limit p_most) f
+     cross join lateral (
+       (select false as keyed from postrider.queue q
+         where q.route = f.route and q.lane = f.lane and q.key_id is null limit 1)
+       union all
+       (select true from postrider.queue q
+         where q.route = f.route and q.lane = f.lane and q.key_id is not null limit 1)) k
+      left join lateral (
+        select u.at from unnest(p_places) u
+         where u.keyed = k.keyed and (k.keyed or not p_front) and u.route = f.route and u.lane = f.lane limit 1) p on true;
+    exit when v_ranges is not null or v_after = -1;
+    v_after := -1;
+  end loop;
+  return v_ranges;
+end $$;
+
+-- The first of the rows that may be taken together; usually all. Else the first of each group, then the second of
+-- each, and so on: no tenant and no key fills the claim with its large messages.
 create function postrider.fitting(
-  p_tids tid[], p_sizes int[], p_total bigint, p_limit int, p_bytes bigint, p_any boolean)
+  p_tids tid[], p_sizes int[], p_groups bigint[], p_total bigint, p_limit int, p_bytes bigint, p_any boolean)
 returns tid[] language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
 begin
   if p_total <= p_bytes and cardinality(p_tids) <= p_limit then
@@ -88,171 +190,380 @@ begin
   end if;
   return array(
     select f.tid from (
-      select u.tid, u.place, sum(u.size) over (order by u.place) as bytes
-        from unnest(p_tids, p_sizes) with ordinality u(tid, size, place)) f
-     where f.place <= p_limit and (f.bytes <= p_bytes or f.place = 1 and p_any)
-     order by f.place);
+      select g.tid, row_number() over w as place, sum(g.size) over w as bytes from (
+        select u.tid, u.size, u.n, row_number() over (partition by u.grp order by u.n) as turn
+          from unnest(p_tids, p_sizes, p_groups) with ordinality u(tid, size, grp, n)) g
+      window w as (order by g.turn, g.n rows unbounded preceding)) f
+     where f.place <= p_limit and (f.bytes <= p_bytes or f.place = 1 and p_any));
 end $$;
 
--- Takes up to p_limit rows and p_bytes of payload under one lease. A first row is taken whatever
--- its size. With p_after (and the range it was seen in) the claim goes on from there instead of searching
--- from the front: from that id on, or, in a range of keys, in the next lane that was not just taken. What lies before
--- was just looked at, and may be nothing but dead index entries that a long snapshot keeps from being removed.
+-- Keys whose first message cannot go fill the ranges that claims read. Hides their later messages from p_seen on, some
+-- of each key, until the first one leaves; it is marked before, and if it has just left, or somebody works on it, its
+-- key is passed over. p_recent: leases from this token on are too young to bother.
+create function postrider.hide_followers(p_keys bigint[], p_seen bigint[], p_routes int[], p_recent bigint)
+returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
+as $$
+declare
+  v_firsts tid[];
+  v_keys   bigint[];
+begin
+  v_firsts := array(
+    select f.tid from unnest(p_keys) k cross join lateral (
+      select q.ctid as tid from postrider.queue q where q.key_id = k order by q.sequence limit 1) f);
+  with firsts as materialized (
+    select q.ctid as tid, q.key_id, q.pull from postrider.queue q
+     where q.ctid = any (v_firsts)
+       and (q.lane < 0 or not q.route = any (p_routes) or q.lease < p_recent)
+       for update skip locked),
+  marked as (
+    update postrider.queue q set pull = true
+     where q.ctid = any (array(select f.tid from firsts f where not f.pull)))
+  select array_agg(f.key_id) into v_keys from firsts f;
+  update postrider.queue q set lane = -1 - q.lane, due_at = 'infinity'
+   where q.ctid = any (array(
+     select f.tid from unnest(p_keys, p_seen) k(key_id, seen) cross join lateral (
+       select q.ctid as tid, q.lane, q.lease, q.sequence from postrider.queue q
+        where q.key_id = k.key_id and q.sequence >= k.seen order by q.sequence limit 64) f
+      where k.key_id = any (v_keys) and f.lane >= 0 and f.lease is null
+        and exists (select from postrider.queue q where q.key_id = k.key_id and q.sequence < f.sequence)
+      limit 2000));
+end $$;
+
+-- A marked message of these keys has left: shows the first one that is left, and marks it in turn.
+create function postrider.show_followers(p_keys bigint[]) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
+as $$
+declare
+  v_firsts tid[];
+begin
+  v_firsts := array(
+    select f.tid from (select distinct k from unnest(p_keys) k) k cross join lateral (
+      select q.ctid as tid, q.pull, q.due_at = 'infinity' and not q.blocked as hidden
+        from postrider.queue q where q.key_id = k.k order by q.sequence limit 1) f
+     where f.hidden is true or not f.pull);
+  update postrider.queue q set pull = true,
+         lane = case when q.due_at = 'infinity' and not q.blocked then -1 - q.lane else q.lane end,
+         due_at = case when q.due_at = 'infinity' and not q.blocked then null else q.due_at end
+   where q.ctid = any (v_firsts);
+end $$;
+
+-- A single suspect: the first message of its key, or one without.
+create function postrider.pick_suspect(p_routes int[]) returns tid
+language sql volatile security definer set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off as $$
+  select q.ctid from postrider.queue q
+   where q.due_at < 'infinity' and q.due_at <= now() and q.lost_leases >= postrider.suspect_after()
+     and q.route = any (p_routes)
+     and not exists (select from postrider.queue f where f.key_id = q.key_id and f.sequence < q.sequence)
+     and not exists (select from postrider.lease l where q.key_id = any (l.keys))
+   order by q.due_at limit 1 for update skip locked
+$$;
+
+-- Locks the oldest free messages without a key of each range, at most p_share of one.
+create function postrider.pick_plain(
+  p_places postrider.place[], p_share int,
+  out tids tid[], out sizes int[], out groups bigint[], out sequences bigint[], out bytes bigint)
+language sql volatile as $$
+  select array_agg(f.tid), array_agg(f.size), array_agg(-r.n), array_agg(f.sequence), coalesce(sum(f.size), 0)
+    from unnest(p_places) with ordinality r(route, lane, keyed, at, n) cross join lateral (
+      select q.ctid as tid, q.size, q.sequence from postrider.queue q
+       where q.route = r.route and q.lane = r.lane and q.key_id is null and q.sequence >= r.at and q.lease is null
+       order by q.key_id, q.sequence -- key_id is null here, but the planner must be told the index's order
+       limit p_share for update skip locked) f
+   where not r.keyed
+$$;
+
+-- Steps from key to key, p_visits in each range: one index probe for each key, and one for its first message, which may
+-- be of another topic. Locks the first messages of those that are free, and reads on to where the key's run ends.
+-- Runs are equally long, but together not longer than p_share; what short ones leave goes to the others.
+-- cut: there were more free keys than rows to take. stuck_*: the keys that were not free. ends, last: the ranges that have more keys, and the last one seen there.
+create function postrider.pick_keyed(
+  p_places postrider.place[], p_visits int, p_limit int, p_share int, p_routes int[],
+  out tids tid[], out sizes int[], out groups bigint[], out bytes bigint, out keys bigint[], out cut boolean,
+  out stuck_keys bigint[], out stuck_seen bigint[], out stuck_leases bigint[], out ends bigint[], out last bigint[])
+language plpgsql volatile as $$
+declare
+  v_firsts tid[];
+  v_again  boolean;
+  v_frees  boolean[];
+  v_leases bigint[];
+  v_free   boolean;
+  v_most   int;
+  v_cut    int;
+begin
+  bytes := 0;
+  cut := false;
+  with recursive walk as (
+    select r.n, r.route, r.lane, k.key_id, k.sequence, 1 as step
+      from unnest(p_places) with ordinality r(route, lane, keyed, at, n) cross join lateral (
+        select q.key_id, q.sequence from postrider.queue q
+         where q.route = r.route and q.lane = r.lane and q.key_id > r.at
+         order by q.key_id, q.sequence limit 1) k
+     where r.keyed
+    union all
+    select w.n, w.route, w.lane, k.key_id, k.sequence, w.step + 1
+      from walk w cross join lateral (
+        select q.key_id, q.sequence from postrider.queue q
+         where q.route = w.route and q.lane = w.lane and q.key_id > w.key_id
+         order by q.key_id, q.sequence limit 1) k
+     where w.step < p_visits),
+  firsts as (
+    select w.n, w.key_id, w.sequence as seen, w.step, f.tid, f.lease,
+           f.lease is null and f.lane >= 0 and f.route = any (p_routes) as free
+      from walk w cross join lateral (
+        select q.ctid as tid, q.lease, q.lane, q.route from postrider.queue q
+         where q.key_id = w.key_id order by q.sequence limit 1) f)
+  select array_agg(f.tid) filter (where f.free), array_agg(f.key_id) filter (where not f.free),
+         array_agg(f.seen) filter (where not f.free), array_agg(f.lease) filter (where not f.free),
+         array_agg(f.n) filter (where f.step = p_visits), array_agg(f.key_id) filter (where f.step = p_visits)
+    into v_firsts, stuck_keys, stuck_seen, stuck_leases, ends, last from firsts f;
+  if v_firsts is null then
+    return;
+  end if;
+
+  cut := cardinality(v_firsts) > p_limit;
+  select array_agg(distinct l.key_id), bool_or(l.delivery > 1) into keys, v_again from (
+    select q.key_id, q.delivery from postrider.queue q
+     where q.ctid = any (v_firsts[1:p_limit]) and q.lease is null and q.lane >= 0 for update skip locked) l;
+  if v_again then
+    -- Replayed or requeued in front of messages that may be in flight: only one of a key may be.
+    keys := array(
+      select k from unnest(keys) k where not exists (select from postrider.lease l where k = any (l.keys)));
+  end if;
+  if keys is null or keys = '{}' then
+    return;
+  end if;
+
+  v_most := (p_share - 1) / cardinality(keys) + 1;
+  for v_round in 1 .. 2 loop
+    select array_agg(r.tid), array_agg(r.size), array_agg(k), array_agg(r.free), array_agg(r.lease),
+           coalesce(sum(r.size), 0), bool_and(r.free), count(*) filter (where r.n = v_most)
+      into tids, sizes, groups, v_frees, v_leases, bytes, v_free, v_cut
+      from unnest(keys) k cross join lateral (
+        select q.ctid as tid, q.size, q.lease, row_number() over (order by q.sequence) as n,
+               q.lease is null and q.route = any (p_routes)
+                 and (q.lane >= 0 or q.due_at = 'infinity' and not q.blocked) as free
+          from postrider.queue q where q.key_id = k order by q.sequence limit v_most) r;
+    exit when v_cut = 0 or cardinality(tids) > p_share / 2;
+    v_most := v_most + (p_share - cardinality(tids)) / v_cut;
+  end loop;
+  if not v_free then
+    -- A run ends before the first message that may not go, and there is none if one is in flight.
+    select array_agg(r.tid order by r.n), array_agg(r.size order by r.n), array_agg(r.key_id order by r.n),
+           coalesce(sum(r.size), 0)
+      into tids, sizes, groups, bytes
+      from (select u.*, bool_and(u.free) over (partition by u.key_id order by u.n rows unbounded preceding)
+                     and not bool_or(u.lease is not null) over (partition by u.key_id) as goes
+              from unnest(tids, sizes, groups, v_frees, v_leases)
+                     with ordinality u(tid, size, key_id, free, lease, n)) r
+     where r.goes;
+  end if;
+end $$;
+
+-- Where each range goes on after a pass of a claim, and which of them have more. p_cut: not all that was picked was
+-- taken, so ranges of keys go on behind the last key of which something was.
+create function postrider.places_after(
+  p_places postrider.place[], p_share int, p_groups bigint[], p_sequences bigint[], p_ends bigint[], p_last bigint[],
+  p_cut boolean, p_taken_routes int[], p_taken_lanes int[], p_taken_keys bigint[], p_round boolean,
+  out places postrider.place[], out more postrider.place[])
+language sql immutable as $$
+  select array_agg(row(r.route, r.lane, r.keyed, r.at)::postrider.place),
+         array_agg(row(r.route, r.lane, r.keyed, r.at)::postrider.place) filter (where r.more)
+    from (
+      select r.route, r.lane, r.keyed,
+             case when not r.keyed then coalesce(p.at, r.at)
+                  when p_cut then coalesce(t.at, r.at)
+                  else coalesce(k.at, 0) end as at,
+             case when not r.keyed then p.rows >= p_share
+                  else p_cut or k.at is not null or p_round and r.at > 0 end as more
+        from unnest(p_places) with ordinality r(route, lane, keyed, at, n)
+        left join unnest(p_ends, p_last) k(n, at) on k.n = r.n
+        left join (
+          select u.route, u.lane, max(u.key_id) as at
+            from unnest(p_taken_routes, p_taken_lanes, p_taken_keys) u(route, lane, key_id)
+           where p_cut group by u.route, u.lane) t on t.route = r.route and t.lane = r.lane
+        left join (
+          select -g.n as n, count(*) as rows, max(g.at) as at
+            from unnest(p_groups, p_sequences) g(n, at) group by g.n) p on p.n = r.n) r
+$$;
+
+-- Takes up to p_limit rows and p_bytes of payload and headers under one lease. A first row is taken whatever its size.
+--
+-- Topics and tenants get equal shares; what one does not need goes to the others. Of a range with keys the claim steps
+-- from key to key, from where the last one ended, and takes the next few messages of each: first of an eighth of its
+-- share as many keys, then of more if too few could go. So a claim does a bounded amount of work, and a key with a
+-- million messages, or one that cannot go, costs one step.
+--
+-- p_search: look for ranges and for parked rows whose time has come, and go round to the first key again. Else the claim
+-- looks only behind its cursor: what lies before may be nothing but dead index entries, which a snapshot that somebody
+-- holds keeps from being removed. search_us says how long it took. p_front: start from the oldest messages without a
+-- key, not behind the cursor.
+-- p_alone: a single suspect instead; `suspects` tells that there are some.
+-- more: whether the claim ended before it had seen all there is.
 create function postrider.take(
-  p_worker int, p_limit int, p_bytes bigint, p_lease_ms bigint, p_routes int[],
-  p_after_route int, p_after_lane smallint, p_after uuid, p_reap boolean,
-  out token bigint, out tids tid[], out ids uuid[], out lanes smallint[], out attempts smallint[],
-  out deliveries smallint[])
+  p_worker int, p_limit int, p_bytes bigint, p_lease_ms bigint, p_routes int[], p_cursor postrider.claim_cursor,
+  p_search boolean, p_front boolean, p_reap boolean, p_alone boolean,
+  out token bigint, out tids tid[], out ids uuid[], out lanes int[], out attempts smallint[],
+  out lost_leases smallint[], out deliveries smallint[], out next postrider.claim_cursor, out search_us bigint,
+  out suspects boolean, out more boolean)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 -- Row counts swing from none to millions within seconds, so statistics are always wrong: plans are fixed
 -- to the indexes they were written for.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
-set enable_nestloop = on -- claim() has it off
+set enable_nestloop = on -- claim_from() has it off
 as $$
 #variable_conflict use_column
 declare
-  v_token      bigint := nextval('postrider.lease_token');
-  v_window     int := p_limit;
-  v_range      record;
-  v_free       record;
-  v_tids       tid[];
-  v_taken      record;
-  v_left       int := p_limit;
-  v_bytes      bigint := p_bytes;
+  c_ranges constant int := 64;
+  c_visits constant int := 2000;
+  c_stuck  constant int := 32;     -- fewer stuck keys cost less than to hide them
+  v_token  bigint := nextval('postrider.lease_token');
+  v_left   int := p_limit;
+  v_bytes  bigint := p_bytes;
+  v_places postrider.place[] := (p_cursor).places;
+  v_done   postrider.place[];
+  v_after  record;
+  v_share  int;
+  v_visits int;
+  v_plain  record;
+  v_keyed  record;
+  v_taken  record;
+  v_stuck  record;
+  v_keys   bigint[];
+  v_recent bigint;
+  v_stuck_keys   bigint[] := '{}';
+  v_stuck_seen   bigint[] := '{}';
+  v_stuck_leases bigint[] := '{}';
 begin
-  if p_after is null then
+  perform postrider.check_isolation();
+  perform pg_advisory_xact_lock_shared(hashtext('postrider.claim'));
+  search_us := 0;
+  suspects := false;
+  next := p_cursor;
+  if p_search then
     if p_reap and exists (select from postrider.lease l where l.until < now()) then
       perform postrider.reap();
     end if;
-    if exists (select from postrider.queue q
-                where q.lane < 0 and q.due_at < 'infinity' and q.due_at <= now()) then
-      perform postrider.promote(2 * p_limit);
+    next.due_at := '-infinity';
+    if exists (select from postrider.queue q where q.due_at < 'infinity' and q.due_at <= now()) then
+      next.due_at := postrider.promote(2 * p_limit, '-infinity');
+      suspects := exists (
+        select from postrider.queue q
+         where q.due_at < 'infinity' and q.due_at <= now() and q.lost_leases >= postrider.suspect_after()
+           and q.route = any (p_routes));
     end if;
+    v_places := postrider.ranges(p_routes, v_places, c_ranges, p_front);
+    search_us := (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000000)::bigint;
+  elsif exists (select from postrider.queue q
+                 where q.due_at >= (p_cursor).due_at and q.due_at < 'infinity' and q.due_at <= now()) then
+    next.due_at := postrider.promote(2 * p_limit, (p_cursor).due_at);
   end if;
 
-  for v_range in
-    select r.route, r.lane, r.first_id from postrider.ranges(p_routes) r where p_after is null
-    union all
-    select p_after_route, p_after_lane, p_after where p_after_lane = 0 and p_after_route = any (p_routes)
-    union all
-    (select p_after_route, l.id, null from postrider.lane l
-      where p_after_lane > 0 and p_after_route = any (p_routes)
-      order by l.id <= p_after_lane, l.id)
-  loop
-    -- Nearly full is full: another range is not worth its search for the last few.
-    exit when v_left <= p_limit / 8 or v_bytes <= 0;
-    if v_range.lane = 0 then
-      select array_agg(f.tid) as tids, array_agg(f.size) as sizes, sum(f.size) as bytes into v_free
-        from (select q.ctid as tid, q.size from postrider.queue q
-               where q.route = v_range.route and q.lane = 0 and q.id >= v_range.first_id and q.lease is null
-               order by q.id limit v_left for update skip locked) f;
-      v_tids := postrider.fitting(v_free.tids, v_free.sizes, v_free.bytes, v_left, v_bytes,
-        v_left = p_limit);
-      with taken as (
-        -- All at once: a join on ctid sets a scan up for each row, which costs more than the update.
-        update postrider.queue q set lease = v_token, attempts = least(q.attempts, 32766) + 1
-         where q.ctid = any (v_tids)
-        returning q.ctid as tid, q.id, q.lane, q.attempts, q.delivery, q.size)
-      select count(*) as n, sum(t.size) as bytes, array_agg(t.tid) as tids, array_agg(t.id) as ids,
-             array_agg(t.lane) as lanes, array_agg(t.attempts) as attempts,
-             array_agg(t.delivery) as deliveries
-        into v_taken from (select * from taken order by id) t;
-    else
-      if v_range.first_id is null then
-        select q.id as first_id, q.lease, v_range.route, v_range.lane into v_range from postrider.queue q
-         where q.route = v_range.route and q.lane = v_range.lane order by q.id limit 1;
-        continue when not found or postrider.just_taken(v_range.lease); -- See ranges().
-      end if;
-      -- Only one claim at a time reads a lane, so nobody else can take what lies between head and tail.
-      perform from postrider.lane l where l.id = v_range.lane for update skip locked;
-      continue when not found;
-      -- Rows that cannot go may fill the window many times over; they are parked until it shows others.
-      for v_round in 1 .. 20 loop
-        -- One probe per key, not per row: a key's run starts at its head, wherever in the log that is, and
-        -- ends before the first row that may not go now.
-        with seen as materialized (
-          select q.key_id, q.id from postrider.queue q
-           where q.route = v_range.route and q.lane = v_range.lane and q.id >= v_range.first_id and q.lease is null
-           order by q.id limit v_window),
-        keys as materialized (
-          select s.key_id, greatest((v_left - 1) / count(*) over () + 1, 8) as most
-            from seen s group by s.key_id order by (array_agg(s.id))[1])
-        select array_agg(r.tid) as tids, array_agg(r.size) as sizes, array_agg(k.key_id) as keys,
-               array_agg(r.lease) as leases, array_agg(r.away) as aways, sum(r.size) as bytes,
-               bool_and(r.lease is null and not r.away) as free, false as stuck,
-               (select count(*) from seen) as seen
-          into v_free
-          from keys k cross join lateral (
-            select q.ctid as tid, q.size, q.lease, q.lane < 0 or not q.route = any (p_routes) as away
-              from postrider.queue q
-             where q.key_id = k.key_id order by q.sequence limit k.most) r;
-        if not v_free.free then
-          select array_agg(r.tid order by r.n) filter (where r.free) as tids,
-                 array_agg(r.size order by r.n) filter (where r.free) as sizes,
-                 sum(r.size) filter (where r.free) as bytes,
-                 bool_or(r.place = 1 and (r.away or l.claimed_at < now() - interval '1 s')) as stuck,
-                 v_free.seen
-            into v_free
-            from (select u.*, bool_and(u.lease is null and not u.away) over w as free,
-                         row_number() over w as place
-                    from unnest(v_free.tids, v_free.sizes, v_free.keys, v_free.leases, v_free.aways)
-                           with ordinality u(tid, size, key_id, lease, away, n)
-                  window w as (partition by u.key_id order by u.n rows unbounded preceding)) r
-            left join postrider.lease l on l.token = r.lease and r.place = 1;
-        end if;
-        v_tids := postrider.fitting(v_free.tids, v_free.sizes, v_free.bytes, v_left, v_bytes,
-          v_left = p_limit);
-        with taken as (
-          update postrider.queue q set lease = v_token, attempts = least(q.attempts, 32766) + 1
-           where q.ctid = any (v_tids)
-          returning q.ctid as tid, q.id, q.lane, q.attempts, q.delivery, q.size, q.key_id, q.sequence)
-        select count(*) as n, sum(t.size) as bytes, array_agg(t.tid) as tids, array_agg(t.id) as ids,
-               array_agg(t.lane) as lanes, array_agg(t.attempts) as attempts,
-               array_agg(t.delivery) as deliveries
-          into v_taken from (select * from taken order by key_id, sequence) t;
-        if v_taken.n <> cardinality(v_tids) then
-          -- Nobody moves a row of a lane that we hold. Should it happen, a key would go on with a hole.
-          raise exception using errcode = 'serialization_failure',
-            message = format('only %s of %s rows of a lane were where they had been seen', v_taken.n,
-              cardinality(v_tids));
-        end if;
-        exit when v_free.seen < v_window or v_taken.n >= v_left / 4 or not v_free.stuck;
-        exit when postrider.park_followers(v_range.route, v_range.lane, 5 * v_window, p_routes) = 0
-               or v_taken.n > 0;
-      end loop;
+  if p_alone then
+    update postrider.queue q set lease = v_token, due_at = null, pull = true, lane = -1 - q.lane
+     where q.ctid = postrider.pick_suspect(p_routes)
+    returning array[q.ctid], array[q.id], array[q.lane], array[q.attempts], array[q.lost_leases],
+              array[q.delivery], array_remove(array[q.key_id], null)
+      into tids, ids, lanes, attempts, lost_leases, deliveries, v_keys;
+    v_left := p_limit - coalesce(cardinality(ids), 0);
+    v_places := null;
+  end if;
+
+  for v_pass in 1 .. 4 loop
+    -- Nearly full is full: another step is not worth its search for the last few.
+    exit when v_places is null or v_bytes <= 0 or v_left <= p_limit / 8;
+    v_share := (v_left - 1) / cardinality(v_places) + 1;
+    v_visits := greatest(1, least(coalesce(v_visits, greatest(v_share / 8, 32)), c_visits / cardinality(v_places)));
+    select * into v_plain from postrider.pick_plain(v_places, v_share);
+    select * into v_keyed from postrider.pick_keyed(v_places, v_visits, v_left,
+      least(v_share * (select count(*) from unnest(v_places) p where p.keyed)::int, v_left), p_routes);
+
+    with taken as (
+      -- All at once: a join on ctid sets a scan up for each row, which costs more than the update. A row that was
+      -- hidden behind the first one of its key is shown again, and remembers that others may be hidden.
+      update postrider.queue q
+         set lease = v_token, due_at = null, pull = q.pull or q.lane < 0,
+             lane = case when q.lane < 0 then -1 - q.lane else q.lane end
+       where q.ctid = any (postrider.fitting(v_plain.tids || v_keyed.tids, v_plain.sizes || v_keyed.sizes,
+               v_plain.groups || v_keyed.groups, v_plain.bytes + v_keyed.bytes, v_left, v_bytes, v_left = p_limit))
+      returning q.ctid as tid, q.id, q.route, q.lane, q.attempts, q.lost_leases, q.delivery, q.size, q.key_id,
+                q.sequence)
+    select count(*) as n, coalesce(sum(t.size), 0) as bytes, array_agg(t.tid) as tids, array_agg(t.id) as ids,
+           array_agg(t.lane) as lanes, array_agg(t.attempts) as attempts, array_agg(t.lost_leases) as lost_leases,
+           array_agg(t.delivery) as deliveries, array_agg(t.route) as routes, array_agg(t.key_id) as keys
+      into v_taken from (select * from taken order by key_id nulls first, sequence) t;
+    if cardinality(v_keyed.ends) > 0 and v_taken.n < v_left / 2 then
+      v_visits := 4 * v_visits; -- few of these keys could go
     end if;
-    if v_taken.n > 0 then
-      v_left := v_left - v_taken.n;
-      v_bytes := v_bytes - v_taken.bytes;
-      tids := tids || v_taken.tids;
-      ids := ids || v_taken.ids;
-      lanes := lanes || v_taken.lanes;
-      attempts := attempts || v_taken.attempts;
-      deliveries := deliveries || v_taken.deliveries;
-    end if;
+    v_left := v_left - v_taken.n;
+    v_bytes := v_bytes - v_taken.bytes;
+    tids := tids || v_taken.tids;
+    ids := ids || v_taken.ids;
+    lanes := lanes || v_taken.lanes;
+    attempts := attempts || v_taken.attempts;
+    lost_leases := lost_leases || v_taken.lost_leases;
+    deliveries := deliveries || v_taken.deliveries;
+    v_keys := v_keys || v_keyed.keys;
+    v_stuck_keys := v_stuck_keys || v_keyed.stuck_keys;
+    v_stuck_seen := v_stuck_seen || v_keyed.stuck_seen;
+    v_stuck_leases := v_stuck_leases || v_keyed.stuck_leases;
+
+    select * into v_after from postrider.places_after(
+      v_places, v_share, v_plain.groups, v_plain.sequences, v_keyed.ends, v_keyed.last,
+      v_keyed.cut or v_taken.n < coalesce(cardinality(v_plain.tids), 0) + coalesce(cardinality(v_keyed.tids), 0),
+      v_taken.routes, v_taken.lanes, v_taken.keys, p_search);
+    v_done := v_after.places || v_done;
+    v_places := v_after.more;
   end loop;
+  more := v_places is not null;
+  if v_done is not null then
+    -- A range that several passes looked at stands at the front with its last place.
+    next.places := case when cardinality(v_done) = cardinality(v_after.places) then v_done else array(
+      select row(d.route, d.lane, d.keyed, (array_agg(d.at order by d.n))[1])::postrider.place
+        from unnest(v_done) with ordinality d(route, lane, keyed, at, n)
+       group by d.route, d.lane, d.keyed order by min(d.n)) end;
+  end if;
+
+  if cardinality(v_stuck_keys) >= c_stuck then
+    v_recent := coalesce(
+      (select min(l.token) from postrider.lease l where l.claimed_at > now() - interval '1 s'), v_token);
+    select array_agg(s.key_id) as keys, array_agg(s.seen) as seen into v_stuck
+      from (select u.key_id, min(u.seen) as seen
+              from unnest(v_stuck_keys, v_stuck_seen, v_stuck_leases) u(key_id, seen, lease)
+             where u.lease is null or u.lease < v_recent group by u.key_id limit 1000) s;
+    if cardinality(v_stuck.keys) >= c_stuck then
+      perform postrider.hide_followers(v_stuck.keys, v_stuck.seen, p_routes, v_recent);
+    end if;
+  end if;
 
   if v_left < p_limit then
     token := v_token;
-    insert into postrider.lease (token, worker, claimed_at, until, open, ids)
-    values (v_token, p_worker, now(), now() + p_lease_ms * interval '1 ms', cardinality(take.ids), take.ids);
+    insert into postrider.lease (token, worker, claimed_at, until, open, ids, keys)
+    values (v_token, p_worker, now(), now() + p_lease_ms * interval '1 ms', cardinality(take.ids), take.ids,
+      v_keys);
   end if;
 end $$;
 
--- Takes messages and returns them in the order of the queue, which is a key's order, each with where its row
--- lies (tid), for settle() to find it by. One scan for all ids and
--- a hash for what the queue knows of them: a probe for each would cost three times as much. The bounds are
--- variables, so that the server leaves out the other partitions before it opens them.
-create function postrider.claim(
+-- Reads what a claim took, in the order of the queue, which is a key's order; each with where its row lies (tid), for
+-- settle() to find it by. One scan for all ids and a hash for what the queue knows of them: a probe for each would cost
+-- three times as much. The bounds are variables, so that the server leaves out the other partitions before it opens
+-- them. The last row has no message, only the cursor for the next claim.
+create function postrider.claim_from(
   p_worker int, p_limit int, p_bytes bigint, p_lease_ms bigint, p_routes int[],
-  p_after_route int default null, p_after_lane smallint default null, p_after uuid default null,
-  p_reap boolean default true)
+  p_cursor postrider.claim_cursor default null, p_search boolean default true, p_front boolean default true,
+  p_reap boolean default true, p_alone boolean default false)
 returns table (
-  id uuid, token bigint, lane smallint, attempt smallint, delivery smallint, key_id bigint,
+  id uuid, token bigint, lane int, attempt smallint, delivery smallint, key_id bigint,
   sequence bigint, route int, created_at timestamptz, tenant text, aggregate_type text,
   aggregate_id text, event_type text, ordering_key text, dedupe_key text, content_type text,
-  headers jsonb, payload bytea, claimed_at timestamptz, tid tid)
+  headers jsonb, payload bytea, claimed_at timestamptz, tid tid, lost_leases smallint,
+  cursor postrider.claim_cursor, search_us bigint, suspects boolean, more boolean)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off set enable_mergejoin = off
@@ -265,103 +576,40 @@ declare
   v_last   uuid;
 begin
   select * into v_taken from postrider.take(
-    p_worker, p_limit, p_bytes, p_lease_ms, p_routes, p_after_route, p_after_lane, p_after, p_reap);
-  if v_taken.token is null then
-    return;
+    p_worker, p_limit, p_bytes, p_lease_ms, p_routes, p_cursor, p_search, p_front, p_reap, p_alone);
+  if v_taken.token is not null then
+    v_sorted := array(select u from unnest(v_taken.ids) u order by u);
+    v_first := v_sorted[1];
+    v_last := v_sorted[cardinality(v_sorted)];
+    return query
+      select m.id, v_taken.token, t.lane, (least(t.attempts, 32766) + 1)::smallint, t.delivery, m.key_id, m.sequence, m.route,
+             m.created_at, m.tenant, m.aggregate_type, m.aggregate_id, m.event_type, m.ordering_key, m.dedupe_key,
+             m.content_type, m.headers, m.payload, now(), t.tid, t.lost_leases,
+             null::postrider.claim_cursor, null::bigint, null::boolean, null::boolean
+        from unnest(v_taken.tids, v_taken.ids, v_taken.lanes, v_taken.attempts, v_taken.lost_leases,
+               v_taken.deliveries) with ordinality as t(tid, id, lane, attempts, lost_leases, delivery, place)
+        join postrider.message m on m.id = t.id
+       where m.id = any (v_sorted) and m.id between v_first and v_last
+       order by t.place;
   end if;
-  v_sorted := array(select u from unnest(v_taken.ids) u order by u);
-  v_first := v_sorted[1];
-  v_last := v_sorted[cardinality(v_sorted)];
-  return query
-    select m.id, v_taken.token, t.lane, t.attempts, t.delivery, m.key_id, m.sequence, m.route, m.created_at,
-           m.tenant, m.aggregate_type, m.aggregate_id, m.event_type, m.ordering_key, m.dedupe_key,
-           m.content_type, m.headers, m.payload, now(), t.tid
-      from unnest(v_taken.tids, v_taken.ids, v_taken.lanes, v_taken.attempts, v_taken.deliveries)
-             with ordinality as t(tid, id, lane, attempts, delivery, place)
-      join postrider.message m on m.id = t.id
-     where m.id = any (v_sorted) and m.id between v_first and v_last
-     order by t.place;
+  cursor := v_taken.next;
+  search_us := v_taken.search_us;
+  suspects := v_taken.suspects;
+  more := v_taken.more;
+  return next;
 end $$;
 
--- A claim met a full window of rows most of which cannot go, because their key's head is parked, blocked,
--- of a paused topic, or long in flight. Parks them until their head leaves, so that no later claim walks
--- over them again; returns how many. The head is marked first: if it has just left, nothing is parked. Heads that somebody
--- is settling are passed over: to wait for several of them while settle() waits for several of ours would
--- be a deadlock. The caller holds the lane.
-create function postrider.park_followers(p_route int, p_lane smallint, p_window int, p_routes int[])
-returns int
-language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
-as $$
-declare
-  v_keys  bigint[];
-  v_heads bigint[];
-  v_n     int;
-begin
-  with keys as materialized (
-    select distinct s.key_id from (
-      select q.key_id from postrider.queue q
-       where q.route = p_route and q.lane = p_lane and q.lease is null
-       order by q.id limit p_window) s),
-  heads as materialized (
-    select q.ctid as tid, q.key_id, q.sequence, q.pull from keys k cross join lateral (
-      select q.route, q.lane, q.id, q.lease from postrider.queue q
-       where q.key_id = k.key_id order by q.sequence limit 1) h
-      join postrider.queue q on q.route = h.route and q.lane = h.lane and q.id = h.id
-      left join postrider.lease l on l.token = h.lease
-     where h.lane < 0 or not h.route = any (p_routes) or l.claimed_at < now() - interval '1 s'
-       for update of q skip locked),
-  marked as (
-    update postrider.queue q set pull = true from heads h where q.ctid = h.tid and not h.pull
-    returning q.key_id, q.sequence),
-  waiting as (
-    select m.key_id, m.sequence from marked m
-    union all
-    select h.key_id, h.sequence from heads h where h.pull)
-  select array_agg(w.key_id), array_agg(w.sequence) into v_keys, v_heads from waiting w;
-  if v_keys is null then
-    return 0;
-  end if;
-  -- Only what comes behind the marked head: a message requeued in front of it since must go first.
-  update postrider.queue q set lane = -1 - q.lane, due_at = 'infinity'
-   where q.ctid = any (array(
-     select s.tid from (
-       select f.ctid as tid, f.key_id, f.sequence from postrider.queue f
-        where f.route = p_route and f.lane = p_lane and f.lease is null
-        order by f.id limit p_window) s
-       join unnest(v_keys, v_heads) as h(key_id, sequence)
-         on h.key_id = s.key_id and h.sequence < s.sequence));
-  get diagnostics v_n = row_count;
-  return v_n;
-end $$;
-
--- Gives the next few parked followers of these keys back to their lanes; the last one carries the mark on.
--- Found by key and sequence only: with "lane < 0" in the query the planner would walk over the whole
--- primary key when it believes that few rows are parked. Keys in order, so that two settlements never wait
--- for each other in a circle.
-create function postrider.pull_followers(p_keys bigint[]) returns void
-language plpgsql security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
-as $$
-declare
-  v_key  bigint;
-  v_last bigint;
-begin
-  for v_key in select distinct k from unnest(p_keys) k order by k loop
-    with next as materialized (
-      select q.ctid as tid, q.sequence from postrider.queue q
-       where q.key_id = v_key and q.due_at = 'infinity' and not q.blocked
-       order by q.sequence limit 500 for update),
-    pulled as (
-      update postrider.queue q set lane = -1 - q.lane, due_at = null
-       where q.ctid = any (array(select n.tid from next n))
-      returning q.sequence)
-    select max(p.sequence) into v_last from pulled p;
-    if exists (select from postrider.queue q
-                where q.key_id = v_key and q.due_at = 'infinity' and not q.blocked) then
-      update postrider.queue q set pull = true where q.key_id = v_key and q.sequence = v_last;
-    end if;
-  end loop;
-end $$;
+-- The same from the first key on, for those who keep no cursor.
+create function postrider.claim(
+  p_worker int, p_limit int, p_bytes bigint, p_lease_ms bigint, p_routes int[])
+returns table (
+  id uuid, token bigint, lane int, attempt smallint, delivery smallint, key_id bigint,
+  sequence bigint, route int, created_at timestamptz, tenant text, aggregate_type text,
+  aggregate_id text, event_type text, ordering_key text, dedupe_key text, content_type text,
+  headers jsonb, payload bytea, claimed_at timestamptz, tid tid, lost_leases smallint)
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  select c.id, c.token, c.lane, c.attempt, c.delivery, c.key_id, c.sequence, c.route, c.created_at, c.tenant,
+         c.aggregate_type, c.aggregate_id, c.event_type, c.ordering_key, c.dedupe_key, c.content_type, c.headers,
+         c.payload, c.claimed_at, c.tid, c.lost_leases
+    from postrider.claim_from(p_worker, p_limit, p_bytes, p_lease_ms, p_routes) c where c.id is not null
+$$;

@@ -23,13 +23,15 @@ begin
   recorded as (
     insert into postrider.attempt (message_id, claimed_at, finished_at, worker, latency_ms, no, delivery,
       state, code, error, reference)
-    select g.id, p_claimed_at[array_position(p_leases, g.lease)], now(), p_worker, g.latency_ms, g.attempts,
+    select g.id, p_claimed_at[array_position(p_leases, g.lease)], now(), p_worker, g.latency_ms, least(g.attempts, 32766) + 1,
            g.delivery, g.outcome, g.code, g.error, g.reference
       from gone g),
   buried as (
     insert into postrider.dead_letter (message_id, delivery, route, key_id, sequence, attempts, died_at,
       code, error)
-    select g.id, g.delivery, g.route, g.key_id, g.sequence, g.attempts, now(), g.code, g.error
+    select g.id, g.delivery, g.route, g.key_id, case when g.key_id is not null then g.sequence end,
+           least(g.attempts, 32766) + 1,
+           now(), g.code, g.error
       from gone g where g.outcome = 3
     on conflict do nothing)
   select coalesce(array_agg(g.id), '{}'), coalesce(array_agg(g.lease), '{}'),
@@ -41,10 +43,11 @@ end $$;
 
 -- Records what became of claimed messages. Arrays run in parallel; those for failures may be null or
 -- shorter. Outcomes: 1 delivered, 2 retry (at p_due_at, else after p_delay_ms), 3 dead, 4 dead and its key
--- waits, 5 released unsent. A row is changed only while p_token holds it; the ids of the others come back, and
--- each is recorded as a CONFLICT. p_tid, as claim() gave it, spares a search.
+-- waits, 5 released unsent, 6 deferred (as 2, but no attempt is counted, and none recorded without a code). A row is
+-- changed only while p_token holds it; the ids of the others come back, and each is recorded as a CONFLICT. p_tid, as
+-- claim() gave it, spares a search.
 create function postrider.settle(
-  p_worker int, p_route int[], p_lane smallint[], p_id uuid[], p_token bigint[], p_outcome smallint[],
+  p_worker int, p_id uuid[], p_token bigint[], p_outcome smallint[],
   p_latency_ms int[] default null, p_delay_ms bigint[] default null, p_code text[] default null,
   p_error text[] default null, p_reference text[] default null, p_due_at timestamptz[] default null,
   p_tid tid[] default null)
@@ -63,20 +66,20 @@ declare
   v_more   record;
   v_late   record;
 begin
+  perform postrider.check_isolation();
   -- Leases before rows, as in reap(): the two never wait for each other in a circle.
   select array_agg(l.token) as tokens, array_agg(l.claimed_at) as claimed_at into v_leases
     from (select l.token, l.claimed_at from postrider.lease l
            where l.token = any (p_token) order by l.token for update) l;
 
   for v_round in 1 .. 2 loop
-    -- Rows seldom move while they are leased: when their followers are parked, or a worker renews one.
+    -- Rows seldom move while they are leased: when later ones of their key are hidden, or a worker renews one.
     if v_tid is null then
       v_tid := array(
-        select q.ctid from unnest(p_route, p_lane, p_id, p_token, p_outcome)
-            as g(route, lane, id, token, outcome)
-          join postrider.queue q
-            on q.route = g.route and q.lane = g.lane and q.id = g.id and q.lease = g.token
-         where g.outcome in (1, 3));
+        select q.tid from postrider.queue_rows(array(
+          select g.id from unnest(p_id, p_outcome) as g(id, outcome)
+           where g.outcome in (1, 3) and not g.id = any (v_done))) q
+         where q.lease = any (p_token));
     end if;
     exit when v_tid = '{}';
     select * into v_gone from postrider.settle_gone(
@@ -98,8 +101,7 @@ begin
 
   if cardinality(v_done) < cardinality(p_id) then
     select * into v_more from postrider.settle_undelivered(
-      p_worker, p_route, p_lane, p_id, p_token, p_outcome, p_latency_ms, p_delay_ms, p_code, p_error,
-      p_due_at);
+      p_worker, p_id, p_token, p_outcome, p_latency_ms, p_delay_ms, p_code, p_error, p_due_at);
     v_done := v_done || v_more.done;
     v_tokens := v_tokens || v_more.tokens;
   end if;
@@ -111,11 +113,11 @@ begin
   update postrider.lease l set open = l.open - c.n from closed c where l.token = c.token and l.open > c.n;
 
   if v_pulls is not null then
-    perform postrider.pull_followers(v_pulls);
+    perform postrider.show_followers(v_pulls);
   end if;
   if cardinality(v_done) < cardinality(p_id) then
     select array_agg(g.id) as ids, array_agg(g.latency_ms) as latencies,
-           array_agg((array['delivered', 'retry', 'dead', 'dead', 'released'])[g.outcome]) as whats,
+           array_agg((array['delivered', 'retry', 'dead', 'dead', 'released', 'deferred'])[g.outcome]) as whats,
            array_agg(coalesce(g.error, g.code)) as errors, array_agg(g.reference) as refs
       into v_late
       from unnest(p_id, p_outcome, p_latency_ms, p_code, p_error, p_reference)
@@ -149,9 +151,10 @@ begin
     left join lateral (select * from postrider.message_state s where s.id = c.id limit 1) s on true;
 end $$;
 
--- The rare half of settle: rows that stay in the queue.
+-- The rare half of settle: rows that stay in the queue. An answer, whatever it is, clears a message of the suspicion
+-- that it kills relays.
 create function postrider.settle_undelivered(
-  p_worker int, p_route int[], p_lane smallint[], p_id uuid[], p_token bigint[], p_outcome smallint[],
+  p_worker int, p_id uuid[], p_token bigint[], p_outcome smallint[],
   p_latency_ms int[], p_delay_ms bigint[], p_code text[], p_error text[], p_due_at timestamptz[],
   out done uuid[], out tokens bigint[])
 language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -160,31 +163,33 @@ set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off se
 as $$
 begin
   with given as materialized (
-    select g.*, old.lease as held, l.claimed_at from unnest(
-        p_route, p_lane, p_id, p_token, p_outcome, p_latency_ms, p_delay_ms, p_code, p_error, p_due_at)
-      as g(route, lane, id, token, outcome, latency_ms, delay_ms, code, error, due_at)
-      join postrider.queue old
-        on old.route = g.route and old.lane = g.lane and old.id = g.id and old.lease = g.token
+    select g.*, q.tid, l.claimed_at from unnest(
+        p_id, p_token, p_outcome, p_latency_ms, p_delay_ms, p_code, p_error, p_due_at)
+      as g(id, token, outcome, latency_ms, delay_ms, code, error, due_at)
+     cross join lateral (
+       select q.tid from postrider.queue_rows(array[g.id]) q where q.lease = g.token limit 1) q
       left join postrider.lease l on l.token = g.token
-     where g.outcome in (2, 4, 5)),
+     where g.outcome in (2, 4, 5, 6)),
   kept as (
     update postrider.queue q set
         lease = null,
         lane = case when g.outcome = 5 then q.lane else -1 - q.lane end,
-        due_at = case g.outcome when 2 then coalesce(g.due_at, now() + greatest(g.delay_ms, 0) * interval '1 ms')
-                                when 4 then 'infinity' end,
+        due_at = case when g.outcome in (2, 6)
+                      then coalesce(g.due_at, now() + greatest(g.delay_ms, 0) * interval '1 ms')
+                      when g.outcome = 4 then 'infinity' end,
         blocked = g.outcome = 4,
-        attempts = case when g.outcome = 5 then q.attempts - 1 else q.attempts end
+        attempts = case when g.outcome in (2, 4) then least(q.attempts, 32766) + 1 else q.attempts end,
+        lost_leases = case when g.outcome = 5 or g.code is null then q.lost_leases else 0 end
       from given g
-     where q.route = g.route and q.lane = g.lane and q.id = g.id and q.lease = g.token
+     where q.ctid = g.tid and q.lease = g.token
     returning q.id, q.route, q.key_id, q.sequence, q.attempts, q.delivery, g.token, g.outcome,
               g.claimed_at, g.latency_ms, g.code, g.error),
   recorded as (
     insert into postrider.attempt (message_id, claimed_at, finished_at, worker, latency_ms, no, delivery,
       state, code, error)
     select k.id, k.claimed_at, now(), p_worker, k.latency_ms, k.attempts, k.delivery,
-           case k.outcome when 2 then 2 else 3 end, k.code, k.error
-      from kept k where k.outcome <> 5),
+           case k.outcome when 4 then 3 else 2 end, k.code, k.error
+      from kept k where k.outcome in (2, 4) or k.outcome = 6 and k.code is not null),
   buried as (
     insert into postrider.dead_letter (message_id, delivery, route, key_id, sequence, attempts, blocking,
       died_at, code, error)
@@ -209,25 +214,23 @@ declare
   v_locked bigint[] := '{}';
   v_n      int := cardinality(p_id);
 begin
+  perform postrider.check_isolation();
   if v_n = 0 then
     return '{}';
   end if;
   loop
-    select array_agg(i.id) as ids, array_agg(coalesce(q.route, 0)) as routes,
-           array_agg(coalesce(q.lane, 0::smallint)) as lanes, array_agg(coalesce(l.token, 0)) as tokens,
+    select array_agg(i.id) as ids, array_agg(coalesce(l.token, 0)) as tokens,
            -- Without a key there is nothing to hold up.
-           array_agg(case when p_outcome = 4 and m.key_id is null then 3 else p_outcome end) as outcomes
+           array_agg(case when p_outcome = 4 and q.key_id is null then 3 else p_outcome end) as outcomes
       into v
       from unnest(p_id) i(id)
-      left join postrider.message m on m.id = i.id
-      left join postrider.queue q
-        on q.route = m.route and q.lane = postrider.lane_of(m.key_id) and q.id = m.id
+      left join lateral (select * from postrider.queue_rows(array[i.id]) limit 1) q on true
       left join postrider.lease l on l.token = q.lease and l.worker = p_worker;
     exit when v.tokens <@ v_locked;
     perform from postrider.lease l where l.token = any (v.tokens) order by l.token for update;
     v_locked := v_locked || v.tokens;
   end loop;
-  return postrider.settle(p_worker, v.routes, v.lanes, v.ids, v.tokens,
+  return postrider.settle(p_worker, v.ids, v.tokens,
     v.outcomes::smallint[], null, array_fill(p_delay_ms, array[v_n]),
     array_fill(p_code, array[v_n]), array_fill(p_error, array[v_n]), array_fill(p_reference, array[v_n]),
     array_fill(p_due_at, array[v_n]));
@@ -255,55 +258,50 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
 as $$
 declare
-  v_place record;
   v_row   record;
   v_until timestamptz := now() + p_lease_ms * interval '1 ms';
   v_token bigint;
 begin
-  -- A query of its own: joined, both tables would be searched by id, which is no place in the queue.
-  select m.route, postrider.lane_of(m.key_id) as lane into v_place from postrider.message m where m.id = p_id;
+  perform postrider.check_isolation();
   loop
-    select q.route, q.lane, l.token into v_row
-      from postrider.queue q
-      join postrider.lease l on l.token = q.lease and l.worker = p_worker
-     where q.route = v_place.route and q.lane = v_place.lane and q.id = p_id;
+    select q.tid, q.key_id, l.token into v_row
+      from postrider.queue_rows(array[p_id]) q
+      join postrider.lease l on l.token = q.lease and l.worker = p_worker;
     if not found then
       perform postrider.record_conflicts(p_worker, array[p_id], array['renew']);
       return false;
     end if;
     perform from postrider.lease l where l.token = v_row.token for update;
-    exit when exists (select from postrider.queue q
-                       where q.route = v_row.route and q.lane = v_row.lane and q.id = p_id
-                         and q.lease = v_row.token);
+    exit when exists (select from postrider.queue_rows(array[p_id]) q where q.lease = v_row.token);
   end loop;
   update postrider.lease l set until = v_until where l.token = v_row.token and l.open = 1;
   if not found then
-    insert into postrider.lease (token, worker, claimed_at, until, open, ids)
-    select nextval('postrider.lease_token'), l.worker, l.claimed_at, v_until, 1, array[p_id]
+    insert into postrider.lease (token, worker, claimed_at, until, open, ids, keys)
+    select nextval('postrider.lease_token'), l.worker, l.claimed_at, v_until, 1, array[p_id],
+           array_remove(array[v_row.key_id], null)
       from postrider.lease l where l.token = v_row.token
     returning token into v_token;
     update postrider.queue q set lease = v_token
-     where q.route = v_row.route and q.lane = v_row.lane and q.id = p_id;
+     where q.ctid = any (array(select r.tid from postrider.queue_rows(array[p_id]) r));
     update postrider.lease l set open = l.open - 1 where l.token = v_row.token;
   end if;
   return true;
 end $$;
 
--- Raises the flag that makes every enqueue ring, for all to see at once, not from the commit on. Returns
--- whether it was up already.
-create function postrider.arm_doorbell() returns boolean
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
-begin
-  if pg_sequence_last_value('postrider.doorbell') = 1 then
-    return true;
-  end if;
-  perform setval('postrider.doorbell', 1);
-  return false;
-end $$;
-
-create function postrider.disarm_doorbell() returns void
+-- Raises the flags that make enqueues ring, for all to see at once, not from the commit on.
+create function postrider.arm_doorbell() returns void
 language sql security definer set search_path = pg_catalog, pg_temp as $$
-  select setval('postrider.doorbell', 0) where pg_sequence_last_value('postrider.doorbell') = 1;
+  select setval(b, 1) from unnest(array['postrider.doorbell_0', 'postrider.doorbell_1', 'postrider.doorbell_2',
+    'postrider.doorbell_3']::regclass[]) b where pg_sequence_last_value(b) = 0
+$$;
+
+-- Lowers the flags of these topics: whoever works on them looks for more by himself.
+create function postrider.disarm_doorbell(p_routes int[]) returns void
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  select setval(b, 0) from (
+    select distinct (array['postrider.doorbell_0', 'postrider.doorbell_1', 'postrider.doorbell_2',
+      'postrider.doorbell_3']::regclass[])[1 + r % 4] as b from unnest(p_routes) r) t
+   where pg_sequence_last_value(b) = 1
 $$;
 
 -- After a lost connection a worker does not know what its last claim took. It names the leases it knows;
@@ -313,6 +311,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_n int;
 begin
+  perform postrider.check_isolation();
   perform from postrider.lease l where l.worker = p_worker order by l.token for update;
   update postrider.lease l set until = '-infinity'
    where l.worker = p_worker and not l.token = any (p_known);

@@ -7,7 +7,8 @@ select m.id, r.namespace, r.topic, m.tenant, m.aggregate_type, m.aggregate_id, m
             when q.id is not null then 'pending'
             when d.dead then 'dead'
             else 'delivered' end as state,
-       coalesce(q.attempts, a.no, 0::smallint) as attempts,
+       least(coalesce(q.attempts + (q.lease is not null)::int, a.no, 0), 32767)::smallint as attempts,
+       coalesce(q.lost_leases, 0::smallint) as lost_leases,
        coalesce(q.delivery, a.delivery, 1::smallint) as delivery,
        case when q.id is not null and q.lease is null then coalesce(q.due_at, m.created_at) end as next_attempt_at,
        w.name as locked_by,
@@ -19,9 +20,13 @@ select m.id, r.namespace, r.topic, m.tenant, m.aggregate_type, m.aggregate_id, m
   from postrider.message m
   join postrider.route r on r.id = m.route
   left join lateral (
-    select * from postrider.queue q
-     where q.route = m.route and q.id = m.id
-       and q.lane in (postrider.lane_of(m.key_id), -1 - postrider.lane_of(m.key_id)) limit 1) q on true
+    (select q.* from postrider.queue q where q.key_id = m.key_id and q.sequence = m.sequence)
+    union all
+    (select q.* from postrider.queue q
+      where m.key_id is null and q.key_id is null and q.route = m.route
+        and q.lane in (postrider.lane_of(m.tenant), -1 - postrider.lane_of(m.tenant))
+        and q.sequence = postrider.id_number(m.id) and q.id = m.id)
+    limit 1) q on true
   left join postrider.lease l on l.token = q.lease
   left join postrider.worker w on w.id = l.worker
   left join lateral (
@@ -40,10 +45,13 @@ select a.message_id, a.delivery, a.no,
   from postrider.attempt a
   left join postrider.worker w on w.id = a.worker
 union all
-select m.id, q.delivery, q.attempts, 'DISPATCHING', l.claimed_at, null, null, w.name, null, null, null
+select m.id, q.delivery, (least(q.attempts, 32766) + 1)::smallint, 'DISPATCHING', l.claimed_at, null, null, w.name, null, null, null
   from postrider.message m
  cross join lateral (
-   select * from postrider.queue q
-    where q.route = m.route and q.lane = postrider.lane_of(m.key_id) and q.id = m.id limit 1) q
+   (select q.* from postrider.queue q where q.key_id = m.key_id and q.sequence = m.sequence)
+   union all
+   (select q.* from postrider.queue q
+     where m.key_id is null and q.key_id is null and q.route = m.route and q.lane = postrider.lane_of(m.tenant)
+       and q.sequence = postrider.id_number(m.id) and q.id = m.id)) q
   join postrider.lease l on l.token = q.lease
   join postrider.worker w on w.id = l.worker;

@@ -49,10 +49,24 @@ begin
   return v_id;
 end $$;
 
-create function postrider.ring() returns void
+-- Relays look everywhere.
+create function postrider.ring_all() returns void
 language sql as $$
-  select pg_notify('postrider', '') where pg_sequence_last_value('postrider.doorbell') = 1
+  select pg_notify('postrider', '')
 $$;
+
+-- For acts that put messages in front of others of their key: no claim may be looking at that key meanwhile. Running
+-- claims are waited for, and new ones wait; both are short. One that is not, in a session left open, ends the wait.
+create function postrider.exclude_claims() returns void
+language plpgsql set lock_timeout = '2s' as $$
+begin
+  perform postrider.check_isolation();
+  perform pg_advisory_xact_lock(hashtext('postrider.claim'));
+exception when lock_not_available then
+  raise exception using errcode = 'lock_not_available',
+    message = 'a claim has been open for longer than 2 s, so nothing can be put in front of its messages',
+    hint = 'Nothing was changed. Try again, or end the session that holds the advisory lock.';
+end $$;
 
 create function postrider.routes_of(p_filter jsonb) returns int[]
 language sql stable
@@ -66,7 +80,7 @@ create function postrider.key_of(p_filter jsonb) returns bigint
 language sql stable
 return case when p_filter ? 'key' then coalesce((
   select k.id from postrider.ordering_key k
-   where k.namespace = p_filter ->> 'namespace' and k.key = p_filter ->> 'key'), 0) end;
+   where k.namespace = p_filter ->> 'namespace' and k.key = p_filter ->> 'key' and k.generation = 0), 0) end;
 
 -- Columns rather than the row: a whole row would have its payload read.
 create function postrider.matches(
@@ -91,9 +105,13 @@ set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off se
 as $$
   select m.id from postrider.message m
     left join lateral (
-      select true as queued from postrider.queue q
-       where q.route = m.route and q.id = m.id
-         and q.lane in (postrider.lane_of(m.key_id), -1 - postrider.lane_of(m.key_id)) limit 1) q on true
+      (select true as queued from postrider.queue q where q.key_id = m.key_id and q.sequence = m.sequence)
+      union all
+      (select true from postrider.queue q
+        where m.key_id is null and q.key_id is null and q.route = m.route
+          and q.lane in (postrider.lane_of(m.tenant), -1 - postrider.lane_of(m.tenant))
+          and q.sequence = postrider.id_number(m.id) and q.id = m.id)
+      limit 1) q on true
     left join lateral (
       select true as dead from postrider.dead_letter d
        where d.message_id = m.id and d.resolved_at is null limit 1) d on true
@@ -189,23 +207,24 @@ declare
   v_dead record;
 begin
   perform pg_advisory_xact_lock_shared(hashtext('postrider.retention'));
+  perform postrider.exclude_claims();
   -- Only what had died when the act began: what dies again of it meanwhile is not requeued for ever.
   select * into v_pick from postrider.dead_pick(p_filter, p_ids, p_limit,
     coalesce((select a.at from postrider.audit a where a.id = p_audit), now()), p_at, p_id);
   requeued := 0;
   for v_dead in
-    select m.id, m.key_id, m.sequence, m.route, octet_length(m.payload) as size, d.delivery, d.blocking
+    select m.id, m.key_id, m.sequence, m.route, m.tenant, d.delivery, d.blocking,
+           octet_length(m.payload) + coalesce(pg_column_size(m.headers), 0) as size
       from postrider.dead_letter d join postrider.message m on m.id = d.message_id
      where d.message_id = any (v_pick.picked) and (d.resolved_at is null or d.resolution = 'discarded')
   loop
     update postrider.queue q
-       set blocked = false, lane = -1 - q.lane, due_at = null, attempts = 0, delivery = q.delivery + 1
-     where v_dead.blocking and q.blocked
-       and q.route = v_dead.route and q.lane = -1 - postrider.lane_of(v_dead.key_id) and q.id = v_dead.id;
+       set blocked = false, lane = -1 - q.lane, due_at = null, attempts = 0, lost_leases = 0, delivery = q.delivery + 1
+     where v_dead.blocking and q.blocked and q.key_id = v_dead.key_id and q.sequence = v_dead.sequence;
     if not found then
       insert into postrider.queue (id, key_id, sequence, route, size, lane, delivery)
-      values (v_dead.id, v_dead.key_id, v_dead.sequence, v_dead.route, v_dead.size,
-        postrider.lane_of(v_dead.key_id), v_dead.delivery + 1)
+      values (v_dead.id, v_dead.key_id, coalesce(v_dead.sequence, postrider.id_number(v_dead.id)), v_dead.route,
+        v_dead.size, postrider.lane_of(v_dead.tenant), v_dead.delivery + 1)
       on conflict do nothing;
       continue when not found;
     end if;
@@ -220,7 +239,7 @@ begin
   id := v_pick.p_id;
   done := v_pick.done;
   if requeued > 0 then
-    perform postrider.ring();
+    perform postrider.ring_all();
   end if;
 end $$;
 
@@ -241,6 +260,7 @@ begin
   elsif p_filter ? 'resolution' then
     perform postrider.refuse_act('discarded dead letters cannot be discarded again');
   end if;
+  perform postrider.check_isolation();
   select * into v_pick from postrider.dead_pick(p_filter, p_ids, p_limit,
     coalesce((select a.at from postrider.audit a where a.id = p_audit), now()), p_at, p_id);
   discarded := 0;
@@ -248,19 +268,18 @@ begin
     update postrider.dead_letter d
        set resolved_at = now(), resolution = 'discarded', resolved_by = p_actor, reason = p_reason
      where d.message_id = any (v_pick.picked) and d.resolved_at is null
-    returning d.message_id, d.route, d.key_id, d.blocking
+    returning d.key_id, d.sequence, d.blocking
   loop
     discarded := discarded + 1;
     delete from postrider.queue q
-     where v_dead.blocking and q.blocked and q.route = v_dead.route
-       and q.lane = -1 - postrider.lane_of(v_dead.key_id) and q.id = v_dead.message_id;
+     where v_dead.blocking and q.blocked and q.key_id = v_dead.key_id and q.sequence = v_dead.sequence;
     if found then
       v_keys := v_keys || v_dead.key_id;
     end if;
   end loop;
   if cardinality(v_keys) > 0 then
-    perform postrider.pull_followers(array(select k from unnest(v_keys) k order by k));
-    perform postrider.ring();
+    perform postrider.show_followers(v_keys);
+    perform postrider.ring_all();
   end if;
   audit := postrider.record_act(p_audit, p_actor, 'dead.discard', jsonb_strip_nulls(
     jsonb_build_object('filter', p_filter, 'ids', p_ids, 'reason', p_reason)), discarded);

@@ -120,7 +120,7 @@ $$;
 -- The same with what a new delivery needs. Attempts are found for all at once: probes for each message
 -- would have to go through every partition of the attempts.
 create function postrider.replayable(p_ids uuid[])
-returns table (id uuid, key_id bigint, sequence bigint, route int, size int, delivery int)
+returns table (id uuid, key_id bigint, sequence bigint, route int, lane int, size int, delivery int)
 language sql stable
 set enable_seqscan = off set enable_mergejoin = off set enable_bitmapscan = off
 as $$
@@ -130,7 +130,8 @@ as $$
       union all
       select d.message_id, d.delivery from postrider.dead_letter d where d.message_id = any (p_ids)) k
      group by k.id)
-  select m.id, m.key_id, m.sequence, m.route, octet_length(m.payload), 1 + greatest(1, l.delivery)
+  select m.id, m.key_id, coalesce(m.sequence, postrider.id_number(m.id)), m.route, postrider.lane_of(m.tenant),
+         octet_length(m.payload) + coalesce(pg_column_size(m.headers), 0), 1 + greatest(1, l.delivery)
     from postrider.message m
     join postrider.delivered(p_ids) s(id) on s.id = m.id
     left join last l on l.id = m.id
@@ -226,6 +227,7 @@ declare
   v_ahead uuid[] := '{}';
   v_n     int;
 begin
+  perform postrider.check_isolation();
   select * into v_job from postrider.replay_job j where j.id = p_job for update;
   if v_job.id is null or v_job.state <> 'running' then
     return v_job;
@@ -240,13 +242,14 @@ begin
     v_ahead := postrider.replay_ahead(v_job.filter, v_job.ids, v_ids, v_page.p_position, v_job.to_id, v_job.ahead);
   end if;
   v_ids := v_ids || v_ahead;
+  perform postrider.exclude_claims();
   insert into postrider.queue (id, key_id, sequence, route, size, lane, delivery)
-  select r.id, r.key_id, r.sequence, r.route, r.size, postrider.lane_of(r.key_id), r.delivery
+  select r.id, r.key_id, r.sequence, r.route, r.size, r.lane, r.delivery
     from postrider.replayable(v_ids) r
   on conflict do nothing;
   get diagnostics v_n = row_count;
   if v_n > 0 then
-    perform postrider.ring();
+    perform postrider.ring_all();
   end if;
   update postrider.replay_job j
      set position = coalesce(v_page.p_position, j.position), sequence = coalesce(v_page.p_sequence, j.sequence),

@@ -33,16 +33,11 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
    order by b.bound = 'DEFAULT', c.relname
 $$;
 
--- Whether nothing in this range of ids is queued, or dead and unresolved. One probe per route and lane
--- (17 of each sign), however long the queue is.
+-- Whether nothing in this range of ids is queued, or dead and unresolved. Reads the queue from end to end: no index of it
+-- goes by id, and a partition is counted as a whole before it is dropped anyway.
 create function postrider.archive_clear(p_lower uuid, p_upper uuid) returns boolean
-language sql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
-as $$
-  select not exists (
-      select from postrider.route r cross join generate_series(-9, 8) l(lane) cross join lateral (
-        select from postrider.queue q
-         where q.route = r.id and q.lane = l.lane::smallint and q.id >= p_lower and q.id < p_upper limit 1) q)
+language sql stable as $$
+  select not exists (select from postrider.queue q where q.id >= p_lower and q.id < p_upper)
     and not exists (
       select from postrider.dead_letter d
        where d.message_id >= p_lower and d.message_id < p_upper and d.resolved_at is null)
@@ -169,6 +164,7 @@ declare
   v_file postrider.archive_file;
   v_n    int;
 begin
+  perform postrider.check_isolation();
   perform pg_advisory_xact_lock(hashtext('postrider.retention'));
   select * into v_file from postrider.archive_file f where f.name = p_file;
   with gone as (
@@ -197,6 +193,7 @@ declare
   v_part record;
   v_n    bigint;
 begin
+  perform postrider.check_isolation();
   select * into v_part from postrider.archive_partitions('message') p
    where p.name = p_partition and not p.fallback and p.upper::uuid <= p_before
      and p.upper::uuid <= postrider.archive_cutoff(interval '2 days');
@@ -226,6 +223,7 @@ declare
   v_upper  timestamptz;
   v_needed boolean;
 begin
+  perform postrider.check_isolation();
   select p.upper::timestamptz into v_upper from postrider.archive_partitions('attempt') p
    where p.name = p_partition and not p.fallback
      and p.upper::timestamptz <= postrider.id_time(p_before)

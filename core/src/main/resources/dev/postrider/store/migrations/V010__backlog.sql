@@ -3,37 +3,59 @@
 -- statistics say is left is shared out among the topics that have more. Nothing here reads a table from
 -- end to end. dead_letter_open's own row count, kept by vacuum, serves when there are too many dead.
 
--- The (route, lane) ranges of the whole queue, parked ones included: one probe per range. Others start
--- from first_id: while somebody holds an old snapshot, walking over what lies before it is the dear part.
-create function postrider.all_ranges() returns table (route int, lane smallint, first_id uuid)
+-- The topics with rows in the queue: one index probe for each, whatever their length.
+create function postrider.queued_routes() returns setof int
 language sql stable security definer set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
   with recursive found as (
-    (select q.route, q.lane, q.id from postrider.queue q order by q.route, q.lane, q.id limit 1)
+    (select q.route from postrider.queue q order by q.route limit 1)
     union all
-    select n.route, n.lane, n.id from found f cross join lateral (
-      select q.route, q.lane, q.id from postrider.queue q
-       where (q.route, q.lane) > (f.route, f.lane) order by q.route, q.lane, q.id limit 1) n)
-  select f.route, f.lane, f.id from found f
+    select n.route from found f cross join lateral (
+      select q.route from postrider.queue q where q.route > f.route order by q.route limit 1) n)
+  select f.route from found f
 $$;
 
--- The time since which the oldest message of a range has been waiting. Not counted as waiting: rows under
--- a lease, dead heads, what is scheduled for later, and redeliveries, whose age says nothing. A scheduled
--- message waits from its time on, not from its making, so the first few are compared. No range is looked
--- into for more than 2,000 rows.
-create function postrider.waiting_since(p_route int, p_lane smallint, p_first uuid)
-returns timestamptz
+-- The time since which the oldest message of a topic has been waiting. Not counted as waiting: rows under a lease, dead
+-- messages that block their key, what is scheduled for later, and redeliveries, whose age says nothing. A scheduled
+-- message waits from its time on. Looks at the oldest messages of 64 tenants, the first of 500 keys, and 1,000 parked
+-- ones; the rest is as old in any case in which a relay is stuck.
+create function postrider.waiting_since(p_route int) returns timestamptz
 language sql stable security definer set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 set jit = off as $$
-  select min(w.since) from (
-    select greatest(m.created_at, m.not_before) as since
-      from (select * from postrider.queue q
-             where q.route = p_route and q.lane = p_lane and q.id >= p_first order by q.id limit 2000) q
-      join postrider.message m on m.id = q.id
-     where q.lease is null and not q.blocked and q.delivery = 1
-       and (q.due_at is null or q.due_at = 'infinity' or q.due_at <= now() or q.attempts > 0)
-     limit 5) w
+  with recursive lanes as (
+    (select q.lane, 1 as n from postrider.queue q where q.route = p_route and q.lane >= 0 order by q.lane limit 1)
+    union all
+    select n.lane, l.n + 1 from lanes l cross join lateral (
+      select q.lane from postrider.queue q where q.route = p_route and q.lane > l.lane order by q.lane limit 1) n
+     where l.n < 64),
+  keys as (
+    select l.lane, k.key_id, 1 as n from lanes l cross join lateral (
+      select q.key_id from postrider.queue q
+       where q.route = p_route and q.lane = l.lane and q.key_id > 0 order by q.key_id limit 1) k
+    union all
+    select k.lane, n.key_id, k.n + 1 from keys k cross join lateral (
+      select q.key_id from postrider.queue q
+       where q.route = p_route and q.lane = k.lane and q.key_id > k.key_id order by q.key_id limit 1) n
+     where k.n < 500),
+  seen as (
+    select q.id, q.due_at, q.attempts from lanes l cross join lateral (
+      select q.id, q.due_at, q.attempts from postrider.queue q
+       where q.route = p_route and q.lane = l.lane and q.key_id is null and q.lease is null and q.delivery = 1
+       order by q.key_id, q.sequence limit 5) q
+    union all
+    (select q.id, q.due_at, q.attempts from keys k cross join lateral (
+      select q.id, q.due_at, q.attempts, q.lease, q.delivery from postrider.queue q
+       where q.route = p_route and q.lane = k.lane and q.key_id = k.key_id order by q.sequence limit 1) q
+     where q.lease is null and q.delivery = 1 limit 500)
+    union all
+    (select q.id, q.due_at, q.attempts from postrider.queue q
+      where q.route = p_route and q.lane < 0 and q.lease is null and q.delivery = 1 and not q.blocked limit 1000)),
+  oldest as (
+    select s.id from seen s
+     where s.due_at is null or s.due_at = 'infinity' or s.due_at <= now() or s.attempts > 0
+     order by s.id limit 5)
+  select min(greatest(m.created_at, m.not_before)) from oldest o join postrider.message m on m.id = o.id
 $$;
 
 create function postrider.backlog(p_exact int default 10000)
@@ -57,7 +79,7 @@ begin
     into v_routes, v_counts, v_many
     from (select s.route, count(*) as n from (
             select q.route from postrider.queue q where q.lease is null and not q.blocked
-             order by q.route, q.lane, q.id limit p_exact + 1) s group by s.route) c;
+             order by q.route limit p_exact + 1) s group by s.route) c;
   if v_many then
     -- The live count is lost in a crash and comes back with the next analyze.
     select greatest(p_exact + 1, pg_stat_get_live_tuples(c.oid),
@@ -68,18 +90,14 @@ begin
       into v_rest from pg_class c where c.oid = 'postrider.queue'::regclass;
   end if;
   return query
-  with ranges as materialized (select r.route, r.lane, r.first_id from postrider.all_ranges() r),
-  waiting as materialized (
-    select r.route, min(r.lane) as lane, (array_agg(r.first_id order by r.lane))[1] as first_id,
-           min(postrider.waiting_since(r.route, r.lane, r.first_id)) as since
-      from ranges r group by r.route),
+  with waiting as materialized (
+    select r.route, postrider.waiting_since(r.route) as since from postrider.queued_routes() r(route)),
   counted as materialized (
     select w.route, w.since, n.n, v_many and n.n >= v_cap as more from waiting w cross join lateral (
       select case
         when v_many then (select count(*) from (
           select from postrider.queue q
-           where q.route = w.route and (q.lane, q.id) >= (w.lane, w.first_id)
-             and q.lease is null and not q.blocked limit v_cap) s)
+           where q.route = w.route and q.lease is null and not q.blocked limit v_cap) s)
         else coalesce((select c.n from unnest(v_routes, v_counts) c(route, n) where c.route = w.route), 0)
         end as n) n),
   frequency as materialized (

@@ -1,0 +1,70 @@
+package dev.postrider.store;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+/**
+ * Runs work in a transaction at READ COMMITTED, which the functions insist on. Where that is the
+ * default of the database, as usual, it costs nothing: only after a first refusal the level is set
+ * in each transaction. Never for the session, which may belong to a pooler. Thread-safe.
+ */
+final class Isolation {
+  /** The SQLSTATE with which the functions refuse another level. */
+  private static final String REFUSED = "PR003";
+
+  private volatile boolean needed;
+
+  /** Work that may be done twice, if the first time was refused. */
+  @FunctionalInterface
+  interface Work<T> {
+    T run() throws SQLException;
+  }
+
+  /** In a transaction of its own, whether the connection is in auto-commit mode or not. */
+  <T> T run(Connection connection, Work<T> work) throws SQLException {
+    try {
+      return attempt(connection, work);
+    } catch (SQLException e) {
+      if (needed || !REFUSED.equals(e.getSQLState())) {
+        throw e;
+      }
+      needed = true;
+      return attempt(connection, work);
+    }
+  }
+
+  private <T> T attempt(Connection connection, Work<T> work) throws SQLException {
+    boolean auto = connection.getAutoCommit();
+    try {
+      if (needed) {
+        connection.setAutoCommit(false);
+        try (Statement statement = connection.createStatement()) {
+          statement.execute("set transaction isolation level read committed");
+        }
+      }
+      T result = work.run();
+      if (!connection.getAutoCommit()) {
+        connection.commit();
+      }
+      return result;
+    } catch (SQLException e) {
+      rollback(connection, e);
+      throw e;
+    } finally {
+      if (auto && !connection.isClosed()) {
+        connection.setAutoCommit(true);
+      }
+    }
+  }
+
+  private static void rollback(Connection connection, SQLException cause) {
+    try {
+      if (!connection.getAutoCommit()) {
+        connection.rollback();
+      }
+    } catch (SQLException e) {
+      cause.addSuppressed(e);
+    }
+  }
+}
