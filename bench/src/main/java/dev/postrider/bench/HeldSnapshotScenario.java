@@ -4,7 +4,8 @@ import java.sql.Connection;
 import java.sql.Statement;
 
 /**
- * A backlog drained while another session holds an old snapshot, so that nothing dead is removed.
+ * A backlog drained while another session holds an old snapshot, so that nothing dead is removed:
+ * without keys, with a thousand, and with a single hot one.
  */
 final class HeldSnapshotScenario implements Scenario {
   @Override
@@ -14,7 +15,7 @@ final class HeldSnapshotScenario implements Scenario {
 
   @Override
   public String summary() {
-    return "drain while another session holds an old snapshot";
+    return "drain while another session holds an old snapshot, with and without keys";
   }
 
   @Override
@@ -23,10 +24,14 @@ final class HeldSnapshotScenario implements Scenario {
     Shape orders = Shape.topic("orders");
     Rounds rounds = new Rounds(database.meter());
     variants(rounds, "", orders, drain, options);
+    variants(rounds, " 1000 keys", orders.keyed(), drain, options);
+    variants(rounds, " hot key", orders.key("'hot'"), drain, options);
     rounds.run(1);
     Rounds.Result result = rounds.run(options.drainRounds());
     report.rates("messages/s", result);
     report.ratio("held_xmin_vs_normal", result.ratio("held", "normal"));
+    report.ratio("held_xmin_keyed_vs_normal", result.ratio("held 1000 keys", "normal 1000 keys"));
+    report.figure("held_xmin_hot_key_vs_normal", result.ratio("held hot key", "normal hot key"));
   }
 
   private static void variants(
