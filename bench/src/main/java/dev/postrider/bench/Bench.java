@@ -21,6 +21,7 @@ public final class Bench {
           new GrowthScenario(),
           new BlockedScenario(),
           new StuckKeysScenario(),
+          new TopicsScenario(),
           new RabbitScenario(),
           new KafkaScenario(),
           new WebhookScenario(),

@@ -23,6 +23,7 @@ record Goal(int issue, boolean atLeast, double limit) {
           goals("kafka_vs_bare", atLeast(3, 0.5), atLeast(4, 0.7)),
           goals("held_xmin_keyed_vs_normal", atLeast(13, 0.6)),
           goals("stuck_100k_vs_none", atLeast(13, 0.7)),
+          goals("topics_50k_vs_10", atLeast(13, 0.7)),
           goals("webhook_vs_limit", atLeast(3, 0.8)),
           goals("stream_clients_behind", atMost(5, 0)),
           goals("stream_heap_mb", atMost(5, 256)),
