@@ -22,6 +22,8 @@ public final class Bench {
           new BlockedScenario(),
           new StuckKeysScenario(),
           new TopicsScenario(),
+          new BusyKeyScenario(),
+          new BusyTopicScenario(),
           new RabbitScenario(),
           new KafkaScenario(),
           new WebhookScenario(),
