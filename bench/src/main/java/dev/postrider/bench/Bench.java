@@ -24,6 +24,7 @@ public final class Bench {
           new TopicsScenario(),
           new BusyKeyScenario(),
           new BusyTopicScenario(),
+          new OneTransactionScenario(),
           new RabbitScenario(),
           new KafkaScenario(),
           new WebhookScenario(),

@@ -27,6 +27,7 @@ record Goal(int issue, boolean atLeast, double limit) {
           goals("busy_key_others_p99_vs_idle", atMost(13, 5)),
           goals("busy_topic_others_p99_vs_idle", atMost(13, 5)),
           goals("busy_tenant_others_p99_vs_idle", atMost(13, 5)),
+          goals("one_transaction_40k_vs_4k", atLeast(13, 0.5)),
           goals("webhook_vs_limit", atLeast(3, 0.8)),
           goals("stream_clients_behind", atMost(5, 0)),
           goals("stream_heap_mb", atMost(5, 256)),
