@@ -54,14 +54,25 @@ record Drain(BenchDatabase database, Schema schema, int workers) {
 
   /** Messages per second that a relay carries of a backlog beside what waits already. */
   double beside(Shape shape, int messages) throws Exception {
+    return beside(shape, messages, limitSeconds(messages)).perSecond();
+  }
+
+  /** How long that takes; not a number if it takes longer than the limit. */
+  double secondsBeside(Shape shape, int messages, long limitSeconds) throws Exception {
+    Carried carried = beside(shape, messages, limitSeconds);
+    database.meter().take();
+    return carried.all() ? carried.seconds() : Double.NaN;
+  }
+
+  private Carried beside(Shape shape, int messages, long limitSeconds) throws Exception {
     String before = backlog().mark();
     backlog().load(shape, messages);
     database.settle();
-    Carried carried = carry(messages, Outcome.delivered(), RouteOptions.DEFAULT);
+    Carried carried = carry(messages, Outcome.delivered(), RouteOptions.DEFAULT, limitSeconds);
     if (!carried.all()) {
       backlog().dropSince(before); // the next round begins as this one did
     }
-    return carried.perSecond();
+    return carried;
   }
 
   /** Replaces all messages by these. */
@@ -73,14 +84,15 @@ record Drain(BenchDatabase database, Schema schema, int workers) {
 
   /** Messages per second that a relay carries of what was loaded. */
   double rate(int messages) throws InterruptedException {
-    return carry(messages, Outcome.delivered(), RouteOptions.DEFAULT).perSecond();
+    return carry(messages, Outcome.delivered(), RouteOptions.DEFAULT, limitSeconds(messages))
+        .perSecond();
   }
 
   /** Lets all that waits die and block its keys, as a relay does it. */
   void block(int messages) throws InterruptedException {
     System.err.printf("%d messages die now, to block their keys%n", messages);
     Outcome dead = Outcome.terminal("bench", "blocks its key");
-    Carried carried = carry(messages, dead, BLOCK);
+    Carried carried = carry(messages, dead, BLOCK, limitSeconds(messages));
     database.meter().take();
     if (!carried.all()) {
       throw new IllegalStateException(
@@ -88,7 +100,11 @@ record Drain(BenchDatabase database, Schema schema, int workers) {
     }
   }
 
-  private Carried carry(long messages, Outcome answer, RouteOptions how)
+  private static long limitSeconds(long messages) {
+    return Math.max(LIMIT_SECONDS_MIN, messages / SLOWEST_PER_SECOND);
+  }
+
+  private Carried carry(long messages, Outcome answer, RouteOptions how, long limitSeconds)
       throws InterruptedException {
     CountDownLatch all = new CountDownLatch(1);
     AtomicLong arrived = new AtomicLong();
@@ -103,18 +119,17 @@ record Drain(BenchDatabase database, Schema schema, int workers) {
                       return answer;
                     }),
                 how);
-    long limit = Math.max(LIMIT_SECONDS_MIN, messages / SLOWEST_PER_SECOND);
     database.meter().start();
     long start = System.nanoTime();
     relay.start();
-    boolean ended = all.await(limit, TimeUnit.SECONDS);
+    boolean ended = all.await(limitSeconds, TimeUnit.SECONDS);
     relay.close(); // settles the last ones: part of the work
     Carried carried = new Carried(messages, arrived.get(), (System.nanoTime() - start) / 1e9);
     database.meter().stop(Math.max(1, carried.arrived()));
     if (!ended) {
       System.err.printf(
           "a drain was stopped after %d s: %d of %d messages had arrived%n",
-          limit, carried.arrived(), messages);
+          limitSeconds, carried.arrived(), messages);
     }
     return carried;
   }
