@@ -15,7 +15,7 @@ import java.sql.SQLException;
 final class OneTransactionScenario implements Scenario {
   private static final int LONG = 40_000;
   private static final int SHORT_PART = 10;
-  private static final long LIMIT_SECONDS = 60;
+  private static final long LIMIT_SECONDS = 120;
 
   @Override
   public String name() {
