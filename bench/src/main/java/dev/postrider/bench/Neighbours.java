@@ -82,6 +82,7 @@ final class Neighbours {
     rounds.run(1);
     millis.values().forEach(List::clear);
     Rounds.Result result = rounds.run(options.drainRounds());
+    report.figure("busy_backlog", backlog(count()));
     report.heading("others beside", "p50 ms", "p99 ms", "longest ms");
     millis.forEach(
         (name, all) -> {
@@ -97,7 +98,7 @@ final class Neighbours {
 
   /** Milliseconds of each message of the quiet ones; empty if the busy one did not last. */
   private List<Double> round(Quiet quiet, @Nullable Shape busy) throws Exception {
-    int count = (int) Math.max(1, options.round().toNanos() / PERIOD_NANOS) + WARM_UP;
+    int count = count();
     int backlog = busy == null ? 0 : backlog(count);
     Drain.of(database, options).load(busy == null ? Shape.topic("orders") : busy, backlog);
     Arrivals arrivals =
@@ -116,6 +117,11 @@ final class Neighbours {
       }
       return lasted ? arrivals.millis(sentNanos) : List.of();
     }
+  }
+
+  /** How many messages the quiet ones send in a round. */
+  private int count() {
+    return (int) Math.max(1, options.round().toNanos() / PERIOD_NANOS) + WARM_UP;
   }
 
   /** So many that the destination cannot take them all while the quiet ones send, and a second. */
