@@ -3,13 +3,14 @@ package dev.postrider.bench;
 import dev.postrider.bench.peer.Payload;
 import dev.postrider.store.Schema;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Fills the queue fast: the same rows that as many enqueues would have left, written set-wise, in
- * order, in transactions of 20,000. Thread-safe: each call connects anew.
+ * order, in transactions of 20,000. Everything is in the namespace {@code bench}. The one place
+ * here that knows the columns of the queue. Thread-safe: each call connects anew.
  */
 final class Backlog {
   private static final int CHUNK = 20_000;
@@ -17,30 +18,47 @@ final class Backlog {
   /** Ids first, so that log and queue get the same ones in the order of g. */
   private static final String LOAD =
       """
-      create temp table if not exists fresh (g bigint, id uuid, key text, payload text) on commit delete rows;
+      create temp table if not exists fresh (
+        g bigint, id uuid, topic text, key text, tenant text, payload text) on commit delete rows;
       insert into fresh
-      select g, postrider.new_id(), %1$s, %2$s from generate_series(%3$d, %4$d) g;
+      select g, postrider.new_id(), %1$s, %2$s, %3$s, %4$s from generate_series(%5$d, %6$d) g;
+      insert into postrider.route (namespace, topic)
+      select distinct 'bench', f.topic from fresh f
+       where not exists (
+         select from postrider.route r where r.namespace = 'bench' and r.topic = f.topic);
       insert into postrider.ordering_key (namespace, key, last_sequence)
-      select '%5$s', f.key, 0 from fresh f where f.key is not null group by f.key
+      select 'bench', f.key, 0 from fresh f where f.key is not null group by f.key
       on conflict do nothing;
       create temp table numbered on commit drop as
-      select f.*, k.id as key_id,
+      select f.*, r.id as route, k.id as key_id,
              k.last_sequence + row_number() over (partition by f.key order by f.g) as sequence
-        from fresh f left join postrider.ordering_key k
-          on k.namespace = '%5$s' and k.key = f.key;
+        from fresh f
+        join postrider.route r on r.namespace = 'bench' and r.topic = f.topic
+        left join postrider.ordering_key k on k.namespace = 'bench' and k.key = f.key;
       update postrider.ordering_key k set last_sequence = n.last
         from (select key_id, max(sequence) as last from numbered group by key_id) n
        where k.id = n.key_id;
-      insert into postrider.message (id, created_at, key_id, sequence, route, ordering_key, payload)
-      select n.id, now(), n.key_id, case when n.key_id is not null then n.sequence end, r.id, n.key,
+      insert into postrider.message (
+        id, created_at, key_id, sequence, route, tenant, ordering_key, payload)
+      select n.id, now(), n.key_id, n.sequence, n.route, n.tenant, n.key,
              convert_to(n.payload, 'UTF8')
-        from numbered n, postrider.route r
-       where r.namespace = '%5$s' and r.topic = '%6$s' order by n.g;
+        from numbered n order by n.g;
       insert into postrider.queue (id, key_id, sequence, route, size, lane)
-      select n.id, n.key_id, case when n.key_id is not null then n.sequence end, r.id,
-             octet_length(n.payload), postrider.lane_of(n.key_id)
-        from numbered n, postrider.route r
-       where r.namespace = '%5$s' and r.topic = '%6$s' order by n.g;
+      select n.id, n.key_id, n.sequence, n.route, octet_length(n.payload),
+             postrider.lane_of(n.key_id)
+        from numbered n order by n.g;
+      """;
+
+  private static final String TOPICS =
+      """
+      insert into postrider.route (namespace, topic)
+      select 'bench', %s from generate_series(1, %d) g order by g on conflict do nothing
+      """;
+
+  private static final String KEYS =
+      """
+      insert into postrider.ordering_key (namespace, key, last_sequence)
+      select 'bench', %s, 0 from generate_series(1, %d) g order by g on conflict do nothing
       """;
 
   private final BenchDatabase database;
@@ -51,23 +69,58 @@ final class Backlog {
     this.schema = schema;
   }
 
-  /**
-   * Adds messages to a topic of the namespace {@code bench}.
-   *
-   * @param key SQL for the ordering key of message number g, or null for none
-   */
-  void load(String topic, int messages, @Nullable String key) throws SQLException {
+  /** Removes all messages. Topics and keys stay known. */
+  void clear() throws SQLException {
+    execute("truncate postrider.queue, postrider.message, postrider.attempt");
+  }
+
+  void load(Shape shape, int messages) throws SQLException {
     try (Connection connection = database.transaction();
         Statement statement = connection.createStatement()) {
-      statement.execute(
-          schema.sql(
-              "insert into postrider.route (namespace, topic) values ('bench', '%s') on conflict do nothing"
-                  .formatted(topic)));
       for (int from = 1; from <= messages; from += CHUNK) {
         int to = Math.min(messages, from + CHUNK - 1);
-        statement.execute(schema.sql(LOAD.formatted(key, Payload.SQL, from, to, "bench", topic)));
+        statement.execute(
+            schema.sql(
+                LOAD.formatted(shape.topic(), shape.key(), shape.tenant(), Payload.SQL, from, to)));
         connection.commit();
       }
     }
+  }
+
+  /** An id between those of the messages that are there and those that come later. */
+  String mark() throws SQLException {
+    try (Connection connection = database.dataSource().getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(schema.sql("select postrider.new_id()"))) {
+      row.next();
+      return row.getString(1);
+    }
+  }
+
+  /** Takes messages that came after the mark out of the queue. */
+  void dropSince(String mark) throws SQLException {
+    execute("delete from postrider.queue where id > '" + mark + "'");
+  }
+
+  /**
+   * Makes topics known.
+   *
+   * @param topic SQL for the name of topic number g, counted from 1
+   */
+  void topics(String topic, int count) throws SQLException {
+    execute(TOPICS.formatted(topic, count));
+  }
+
+  /**
+   * Makes ordering keys known, numbered in this order.
+   *
+   * @param key SQL for the name of key number g, counted from 1
+   */
+  void keys(String key, int count) throws SQLException {
+    execute(KEYS.formatted(key, count));
+  }
+
+  private void execute(String sql) throws SQLException {
+    database.execute(schema.sql(sql));
   }
 }

@@ -20,6 +20,11 @@ public final class Bench {
           new HeldSnapshotScenario(),
           new GrowthScenario(),
           new BlockedScenario(),
+          new StuckKeysScenario(),
+          new TopicsScenario(),
+          new BusyKeyScenario(),
+          new BusyTopicScenario(),
+          new OneTransactionScenario(),
           new RabbitScenario(),
           new KafkaScenario(),
           new WebhookScenario(),
@@ -127,7 +132,7 @@ public final class Bench {
 
   private static String list() {
     return SCENARIOS.stream()
-        .map(s -> "  %-13s %s%n".formatted(s.name(), s.summary()))
+        .map(s -> "  %-15s %s%n".formatted(s.name(), s.summary()))
         .collect(Collectors.joining());
   }
 }

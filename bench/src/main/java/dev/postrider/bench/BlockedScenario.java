@@ -1,5 +1,6 @@
 package dev.postrider.bench;
 
+import dev.postrider.store.Pauses;
 import dev.postrider.store.Schema;
 
 /**
@@ -10,15 +11,6 @@ final class BlockedScenario implements Scenario {
   private static final int PAUSED = 200_000;
   private static final int BEHIND_BLOCKED = 100_000;
   private static final Schema CROWDED = new Schema("crowded");
-
-  /** The first message of the key is dead and blocks it. */
-  private static final String BLOCK_HEAD =
-      """
-      update crowded.queue q set blocked = true, lane = -1 - q.lane, due_at = 'infinity'
-        from crowded.ordering_key k
-       where k.key = 'blocked' and q.key_id = k.id and q.sequence = 1;
-      insert into crowded.pause (kind, name, paused_by) values ('topic', 'bench/paused', 'bench');
-      """;
 
   @Override
   public String name() {
@@ -32,24 +24,22 @@ final class BlockedScenario implements Scenario {
 
   @Override
   public void run(BenchDatabase database, Options options, Report report) throws Exception {
+    Drain normal = Drain.of(database, options);
+    Drain crowded = new Drain(database, CROWDED, options.workers());
     database.migrate(CROWDED);
-    Backlog crowd = new Backlog(database, CROWDED);
-    crowd.load("paused", PAUSED, null);
-    crowd.load("stuck", BEHIND_BLOCKED, "'blocked'");
-    database.execute(BLOCK_HEAD);
+    Shape stuck = Shape.topic("stuck").key("'blocked'");
+    crowded.backlog().load(stuck, 1);
+    crowded.block(1);
+    crowded.backlog().load(stuck, BEHIND_BLOCKED);
+    crowded.backlog().load(Shape.topic("paused"), PAUSED);
+    new Pauses(database.dataSource(), CROWDED).pause("bench", Pauses.Kind.TOPIC, "bench/paused");
+    Shape healthy = Shape.topic("orders").keyed();
     Rounds rounds = new Rounds(database.meter());
-    rounds.variant("normal", () -> drain(database, Schema.DEFAULT, options));
-    rounds.variant("blocked", () -> drain(database, CROWDED, options));
+    rounds.variant("normal", () -> normal.beside(healthy, options.messages()));
+    rounds.variant("blocked", () -> crowded.beside(healthy, options.messages()));
     rounds.run(1);
     Rounds.Result result = rounds.run(options.drainRounds());
     report.rates("messages/s", result);
     report.ratio("blocked_vs_normal", result.ratio("blocked", "normal"));
-  }
-
-  private static double drain(BenchDatabase database, Schema schema, Options options)
-      throws Exception {
-    new Backlog(database, schema).load("orders", options.messages(), "'k' || g % 1000");
-    database.settle();
-    return Drain.relay(database, schema, "*", options.messages(), options.workers());
   }
 }

@@ -2,137 +2,135 @@ package dev.postrider.bench;
 
 import dev.postrider.dispatch.HandlerDestination;
 import dev.postrider.message.Outcome;
+import dev.postrider.message.RetryPolicy;
 import dev.postrider.relay.Relay;
-import dev.postrider.relay.RelayConfig;
+import dev.postrider.relay.RouteOptions;
 import dev.postrider.store.Schema;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
 
-/** Empties a backlog and says how fast. Holds no state between calls. */
-final class Drain {
-  private static final long LIMIT_MINUTES = 20;
+/**
+ * Loads a backlog, empties it with a relay and says how fast. A drain that takes too long is
+ * stopped: what arrived until then gives its rate, and a line on stderr says so. Holds no state
+ * between calls.
+ */
+record Drain(BenchDatabase database, Schema schema, int workers) {
+  /** A drain is stopped when it is slower than this, but not in its first seconds. */
+  private static final long SLOWEST_PER_SECOND = 2_000;
 
-  private static final String RAW =
-      """
-      delete from raw_queue where id in (
-        select id from raw_queue order by id limit 500 for update skip locked)
-      returning id, payload
-      """;
+  private static final long LIMIT_SECONDS_MIN = 30;
 
-  private static final String RAW_ROWS =
-      """
-      drop table if exists raw_queue;
-      create table raw_queue (id uuid primary key, payload text not null);
-      insert into raw_queue
-      select q.id, convert_from(m.payload, 'UTF8')
-        from postrider.queue q join postrider.message m on m.id = q.id order by q.id;
-      truncate postrider.queue, postrider.message;
-      """;
+  private static final RouteOptions BLOCK =
+      RouteOptions.DEFAULT.withRetry(RetryPolicy.DEFAULT.withOnDead(RetryPolicy.DeadPolicy.BLOCK));
 
-  private Drain() {}
+  /** How many messages a relay carried in how long. */
+  private record Carried(long expected, long arrived, double seconds) {
+    boolean all() {
+      return arrived >= expected;
+    }
 
-  /** Turns the backlog into rows for {@link #raw}. */
-  static void prepareRaw(BenchDatabase database) throws SQLException {
-    database.execute(RAW_ROWS);
+    /** Not a number if none arrived. */
+    double perSecond() {
+      return arrived == 0 ? Double.NaN : arrived / seconds;
+    }
+  }
+
+  /** A drain in the default schema. */
+  static Drain of(BenchDatabase database, Options options) {
+    return new Drain(database, Schema.DEFAULT, options.workers());
+  }
+
+  Backlog backlog() {
+    return new Backlog(database, schema);
+  }
+
+  /** Messages per second that a relay carries of a backlog that is all there is. */
+  double alone(Shape shape, int messages) throws Exception {
+    load(shape, messages);
+    return rate(messages);
+  }
+
+  /** Messages per second that a relay carries of a backlog beside what waits already. */
+  double beside(Shape shape, int messages) throws Exception {
+    return beside(shape, messages, limitSeconds(messages)).perSecond();
+  }
+
+  /** How long that takes; not a number if it takes longer than the limit. */
+  double secondsBeside(Shape shape, int messages, long limitSeconds) throws Exception {
+    Carried carried = beside(shape, messages, limitSeconds);
+    database.meter().take();
+    return carried.all() ? carried.seconds() : Double.NaN;
+  }
+
+  private Carried beside(Shape shape, int messages, long limitSeconds) throws Exception {
+    String before = backlog().mark();
+    backlog().load(shape, messages);
+    database.settle();
+    Carried carried = carry(messages, Outcome.delivered(), RouteOptions.DEFAULT, limitSeconds);
+    if (!carried.all()) {
+      backlog().dropSince(before); // the next round begins as this one did
+    }
+    return carried;
+  }
+
+  /** Replaces all messages by these. */
+  void load(Shape shape, int messages) throws SQLException {
+    backlog().clear();
+    backlog().load(shape, messages);
     database.settle();
   }
 
-  /** Messages per second that a relay with a no-op destination carries from the topic. */
-  static double relay(
-      BenchDatabase database, Schema schema, String topic, long messages, int workers)
+  /** Messages per second that a relay carries of what was loaded. */
+  double rate(int messages) throws InterruptedException {
+    return carry(messages, Outcome.delivered(), RouteOptions.DEFAULT, limitSeconds(messages))
+        .perSecond();
+  }
+
+  /** Lets all that waits die and block its keys, as a relay does it. */
+  void block(int messages) throws InterruptedException {
+    System.err.printf("%d messages die now, to block their keys%n", messages);
+    Outcome dead = Outcome.terminal("bench", "blocks its key");
+    Carried carried = carry(messages, dead, BLOCK, limitSeconds(messages));
+    database.meter().take();
+    if (!carried.all()) {
+      throw new IllegalStateException(
+          "only %d of %d keys were blocked in time".formatted(carried.arrived(), messages));
+    }
+  }
+
+  private static long limitSeconds(long messages) {
+    return Math.max(LIMIT_SECONDS_MIN, messages / SLOWEST_PER_SECOND);
+  }
+
+  private Carried carry(long messages, Outcome answer, RouteOptions how, long limitSeconds)
       throws InterruptedException {
     CountDownLatch all = new CountDownLatch(1);
-    AtomicLong left = new AtomicLong(messages);
+    AtomicLong arrived = new AtomicLong();
     Relay relay =
-        Relay.builder(database.dataSource())
-            .schema(schema)
-            .config(RelayConfig.defaults().withCarriers(workers))
-            .destination(
-                "nowhere",
+        new Relays(database, schema, workers)
+            .to(
                 HandlerDestination.inline(
                     message -> {
-                      if (left.decrementAndGet() == 0) {
+                      if (arrived.incrementAndGet() == messages) {
                         all.countDown();
                       }
-                      return Outcome.delivered();
-                    }))
-            .route("bench", topic, "nowhere")
-            .build();
+                      return answer;
+                    }),
+                how);
     database.meter().start();
     long start = System.nanoTime();
     relay.start();
-    if (!all.await(LIMIT_MINUTES, TimeUnit.MINUTES)) {
-      throw new IllegalStateException(left + " of " + messages + " messages did not arrive");
-    }
+    boolean ended = all.await(limitSeconds, TimeUnit.SECONDS);
     relay.close(); // settles the last ones: part of the work
-    double rate = perSecond(messages, start);
-    database.meter().stop(messages);
-    return rate;
-  }
-
-  /** The least that taking rows once can cost: delete them in batches, record nothing. */
-  static double raw(BenchDatabase database, long messages, int workers) throws Exception {
-    return raw(database, messages, workers, payload -> {});
-  }
-
-  /** The same with something to do for each row. */
-  static double raw(BenchDatabase database, long messages, int workers, Consumer<String> sink)
-      throws Exception {
-    ExecutorService threads = Executors.newFixedThreadPool(workers);
-    try {
-      database.meter().start();
-      long start = System.nanoTime();
-      List<Callable<Long>> loops = new ArrayList<>();
-      for (int i = 0; i < workers; i++) {
-        loops.add(() -> deleteAll(database, sink));
-      }
-      long taken = 0;
-      for (Future<Long> loop : threads.invokeAll(loops)) {
-        taken += loop.get();
-      }
-      if (taken != messages) {
-        throw new IllegalStateException("took " + taken + " of " + messages + " rows");
-      }
-      double rate = perSecond(messages, start);
-      database.meter().stop(messages);
-      return rate;
-    } finally {
-      threads.shutdown();
+    Carried carried = new Carried(messages, arrived.get(), (System.nanoTime() - start) / 1e9);
+    database.meter().stop(Math.max(1, carried.arrived()));
+    if (!ended) {
+      System.err.printf(
+          "a drain was stopped after %d s: %d of %d messages had arrived%n",
+          limitSeconds, carried.arrived(), messages);
     }
-  }
-
-  private static long deleteAll(BenchDatabase database, Consumer<String> sink) throws SQLException {
-    try (Connection connection = database.dataSource().getConnection();
-        PreparedStatement delete = connection.prepareStatement(RAW)) {
-      long taken = 0;
-      while (true) {
-        long before = taken;
-        try (ResultSet rows = delete.executeQuery()) {
-          while (rows.next()) {
-            sink.accept(rows.getString(2));
-            taken++;
-          }
-        }
-        if (taken == before) {
-          return taken;
-        }
-      }
-    }
-  }
-
-  private static double perSecond(long messages, long startNanos) {
-    return messages / ((System.nanoTime() - startNanos) / 1e9);
+    return carried;
   }
 }

@@ -1,7 +1,5 @@
 package dev.postrider.bench;
 
-import dev.postrider.store.Schema;
-
 /** How fast a relay empties a backlog, against deleting the same rows in batches. */
 final class DrainScenario implements Scenario {
   @Override
@@ -16,24 +14,18 @@ final class DrainScenario implements Scenario {
 
   @Override
   public void run(BenchDatabase database, Options options, Report report) throws Exception {
-    Backlog backlog = new Backlog(database, Schema.DEFAULT);
+    Drain drain = Drain.of(database, options);
+    Shape orders = Shape.topic("orders");
     int messages = options.messages();
     Rounds rounds = new Rounds(database.meter());
     rounds.variant(
         "raw delete",
         () -> {
-          backlog.load("orders", messages, null);
-          Drain.prepareRaw(database);
-          return Drain.raw(database, messages, options.workers());
+          drain.backlog().load(orders, messages);
+          RawDelete.prepare(database);
+          return RawDelete.rate(database, messages, options.workers());
         });
-    rounds.variant(
-        "relay",
-        () -> {
-          database.execute("truncate postrider.queue, postrider.message, postrider.attempt");
-          backlog.load("orders", messages, null);
-          database.settle();
-          return Drain.relay(database, Schema.DEFAULT, "orders", messages, options.workers());
-        });
+    rounds.variant("relay", () -> drain.alone(orders, messages));
     rounds.run(1);
     Rounds.Result result = rounds.run(options.rounds()); // the noisiest drains
     report.rates("messages/s", result);

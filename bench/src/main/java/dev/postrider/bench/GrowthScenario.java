@@ -1,7 +1,5 @@
 package dev.postrider.bench;
 
-import dev.postrider.store.Schema;
-
 /** Whether a claim's cost grows with the backlog. */
 final class GrowthScenario implements Scenario {
   private static final int SMALL = 100_000;
@@ -20,28 +18,22 @@ final class GrowthScenario implements Scenario {
 
   @Override
   public void run(BenchDatabase database, Options options, Report report) throws Exception {
+    Drain drain = Drain.of(database, options);
+    Shape orders = Shape.topic("orders");
     Rounds warmUp = new Rounds(database.meter());
-    warmUp.variant("warm-up", () -> drain(database, SMALL, options));
+    warmUp.variant("warm-up", () -> drain.alone(orders, SMALL));
     warmUp.run(2);
     Rounds rounds = new Rounds(database.meter());
-    rounds.variant("100k", () -> drain(database, SMALL, options));
-    rounds.variant("2m", () -> drain(database, LARGE, options));
+    rounds.variant("100k", () -> drain.alone(orders, SMALL));
+    rounds.variant("2m", () -> drain.alone(orders, LARGE));
     Rounds.Result result = rounds.run(Math.min(options.drainRounds(), 3));
     report.rates("messages/s", result);
     report.ratio("growth_2m_vs_100k", result.ratio("2m", "100k"));
     Rounds once = new Rounds(database.meter()); // loading it takes longer than draining it
-    once.variant("100k", () -> drain(database, SMALL, options));
-    once.variant("5m", () -> drain(database, LARGEST, options));
+    once.variant("100k", () -> drain.alone(orders, SMALL));
+    once.variant("5m", () -> drain.alone(orders, LARGEST));
     Rounds.Result largest = once.run(1);
     report.rates("messages/s", largest);
     report.ratio("growth_5m_vs_100k", largest.ratio("5m", "100k"));
-  }
-
-  private static double drain(BenchDatabase database, int messages, Options options)
-      throws Exception {
-    database.execute("truncate postrider.queue, postrider.message, postrider.attempt");
-    new Backlog(database, Schema.DEFAULT).load("orders", messages, null);
-    database.settle();
-    return Drain.relay(database, Schema.DEFAULT, "orders", messages, options.workers());
   }
 }

@@ -1,11 +1,11 @@
 package dev.postrider.bench;
 
-import dev.postrider.store.Schema;
 import java.sql.Connection;
 import java.sql.Statement;
 
 /**
- * A backlog drained while another session holds an old snapshot, so that nothing dead is removed.
+ * A backlog drained while another session holds an old snapshot, so that nothing dead is removed:
+ * without keys, with a thousand, and with a single hot one.
  */
 final class HeldSnapshotScenario implements Scenario {
   @Override
@@ -15,38 +15,38 @@ final class HeldSnapshotScenario implements Scenario {
 
   @Override
   public String summary() {
-    return "drain while another session holds an old snapshot";
+    return "drain while another session holds an old snapshot, with and without keys";
   }
 
   @Override
   public void run(BenchDatabase database, Options options, Report report) throws Exception {
+    Drain drain = Drain.of(database, options);
+    Shape orders = Shape.topic("orders");
     Rounds rounds = new Rounds(database.meter());
-    rounds.variant("normal", () -> drain(database, options));
-    rounds.variant("held", () -> drainHeld(database, options));
+    variants(rounds, "", orders, drain, options);
+    variants(rounds, " 1000 keys", orders.keyed(), drain, options);
+    variants(rounds, " hot key", orders.key("'hot'"), drain, options);
     rounds.run(1);
     Rounds.Result result = rounds.run(options.drainRounds());
     report.rates("messages/s", result);
     report.ratio("held_xmin_vs_normal", result.ratio("held", "normal"));
+    report.ratio("held_xmin_keyed_vs_normal", result.ratio("held 1000 keys", "normal 1000 keys"));
+    report.figure("held_xmin_hot_key_vs_normal", result.ratio("held hot key", "normal hot key"));
   }
 
-  private static double drain(BenchDatabase database, Options options) throws Exception {
-    load(database, options);
-    return Drain.relay(database, Schema.DEFAULT, "orders", options.messages(), options.workers());
+  private static void variants(
+      Rounds rounds, String suffix, Shape shape, Drain drain, Options options) {
+    rounds.variant("normal" + suffix, () -> drain.alone(shape, options.messages()));
+    rounds.variant("held" + suffix, () -> held(drain, shape, options.messages()));
   }
 
-  private static double drainHeld(BenchDatabase database, Options options) throws Exception {
-    load(database, options);
-    try (Connection holder = database.transaction();
+  private static double held(Drain drain, Shape shape, int messages) throws Exception {
+    drain.load(shape, messages);
+    try (Connection holder = drain.database().transaction();
         Statement statement = holder.createStatement()) {
       holder.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
-      statement.execute("select count(*) from postrider.route");
-      return Drain.relay(database, Schema.DEFAULT, "orders", options.messages(), options.workers());
+      statement.execute("select count(*) from pg_class"); // takes the snapshot
+      return drain.rate(messages);
     }
-  }
-
-  private static void load(BenchDatabase database, Options options) throws Exception {
-    database.execute("truncate postrider.queue, postrider.message, postrider.attempt");
-    new Backlog(database, Schema.DEFAULT).load("orders", options.messages(), null);
-    database.settle();
   }
 }

@@ -1,7 +1,6 @@
 package dev.postrider.bench;
 
 import dev.postrider.kafka.server.KafkaServer;
-import dev.postrider.store.Schema;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -9,7 +8,6 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /** How fast a relay carries a backlog to Kafka, against a bare producer with the bodies at hand. */
 final class KafkaScenario implements Scenario {
@@ -27,8 +25,10 @@ final class KafkaScenario implements Scenario {
 
   @Override
   public void run(BenchDatabase database, Options options, Report report) throws Exception {
+    Drain drain = Drain.of(database, options);
+    Shape orders = Shape.topic("orders");
     int messages = Math.min(options.messages(), MOST);
-    load(database, messages, null);
+    drain.load(orders, messages);
     List<byte[]> bodies = bodies(database);
     // Topics come and go with the rounds; what is deleted should be gone before the next one.
     try (KafkaServer server = KafkaServer.start(Map.of("file.delete.delay.ms", "100"))) {
@@ -38,27 +38,23 @@ final class KafkaScenario implements Scenario {
       rounds.variant(
           "relay",
           () -> {
-            load(database, messages, null);
+            drain.load(orders, messages);
             return target.relay(database, messages, options.workers());
           });
       rounds.variant(
           "relay 1000 keys",
           () -> {
-            load(database, messages, "'k' || g % 1000");
+            drain.load(orders.keyed(), messages);
             return target.relay(database, messages, options.workers());
           });
       rounds.variant( // what the engine costs without Kafka
-          "relay to nowhere",
-          () -> {
-            load(database, messages, null);
-            return Drain.relay(database, Schema.DEFAULT, "orders", messages, options.workers());
-          });
+          "relay to nowhere", () -> drain.alone(orders, messages));
       rounds
           .variant( // what any outbox that takes its rows out of a table can reach on this machine
               "raw delete to producer",
               () -> {
-                load(database, messages, null);
-                Drain.prepareRaw(database);
+                drain.load(orders, messages);
+                RawDelete.prepare(database);
                 return target.raw(database, messages, options.workers());
               });
       rounds.run(1);
@@ -66,13 +62,6 @@ final class KafkaScenario implements Scenario {
       report.rates("messages/s", result);
       report.ratio("kafka_vs_bare", result.ratio("relay", "bare producer"));
     }
-  }
-
-  private static void load(BenchDatabase database, int messages, @Nullable String key)
-      throws SQLException {
-    database.execute("truncate postrider.queue, postrider.message, postrider.attempt");
-    new Backlog(database, Schema.DEFAULT).load("orders", messages, key);
-    database.settle();
   }
 
   private static List<byte[]> bodies(BenchDatabase database) throws SQLException {

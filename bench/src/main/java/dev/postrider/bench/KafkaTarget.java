@@ -47,7 +47,7 @@ final class KafkaTarget {
         "raw",
         messages,
         send ->
-            Drain.raw(
+            RawDelete.rate(
                 database,
                 messages,
                 workers,

@@ -171,8 +171,7 @@ final class LatencyScenario implements Scenario {
     }
 
     double percentile(double share) {
-      List<Double> sorted = all.stream().sorted().toList();
-      return sorted.get((int) Math.min(sorted.size() - 1, share * sorted.size()));
+      return Rounds.Result.percentile(all, share);
     }
   }
 }

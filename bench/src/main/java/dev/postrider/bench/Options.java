@@ -17,11 +17,13 @@ record Options(
     int clients,
     boolean write) {
 
+  private static final int MESSAGES = 200_000;
+
   static final String DESCRIPTION =
       """
         --rounds N     rounds per variant, in turns; the median counts (default 8)
         --seconds S    length of a timed round (default 2)
-        --messages N   backlog to drain (default 200000)
+        --messages N   backlog to drain (default 200000); fewer also make other sizes smaller
         --producers N  connections that enqueue at once (default 8)
         --workers N    claimers that drain at once (default 2)
         --clients N    stream clients (default 1000)
@@ -53,13 +55,18 @@ record Options(
     return Math.max(1, rounds / 2);
   }
 
+  /** A scenario's own size: in full with the default backlog, smaller in proportion with less. */
+  int scaled(int full) {
+    return (int) Math.max(1, Math.min(full, (long) full * messages / MESSAGES));
+  }
+
   static Options parse(List<String> arguments) {
     List<String> scenarios = new ArrayList<>();
     boolean help = false;
     boolean write = false;
     int rounds = 8;
     double seconds = 2;
-    int messages = 200_000;
+    int messages = MESSAGES;
     int producers = 8;
     int workers = 2;
     int clients = 1000;

@@ -72,10 +72,7 @@ final class PeerLatency {
   }
 
   private double percentile(String variant, double share) {
-    List<Double> sorted = samples.getOrDefault(variant, List.of()).stream().sorted().toList();
-    return sorted.isEmpty()
-        ? Double.NaN
-        : sorted.get((int) Math.min(sorted.size() - 1, share * sorted.size()));
+    return Rounds.Result.percentile(samples.getOrDefault(variant, List.of()), share);
   }
 
   private void report(Rounds.Result result) {

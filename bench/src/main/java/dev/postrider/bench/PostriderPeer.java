@@ -27,7 +27,7 @@ public final class PostriderPeer implements Peer {
   @Override
   public void install(Site site) throws Exception {
     BenchDatabase.migrated(site.url());
-    site.execute("truncate postrider.queue, postrider.message, postrider.attempt");
+    backlog(site).clear();
   }
 
   @Override
@@ -37,7 +37,11 @@ public final class PostriderPeer implements Peer {
 
   @Override
   public void load(Site site, int count) throws Exception {
-    new Backlog(BenchDatabase.at(site.url()), Schema.DEFAULT).load(TOPIC, count, null);
+    backlog(site).load(Shape.topic(TOPIC), count);
+  }
+
+  private static Backlog backlog(Site site) {
+    return new Backlog(BenchDatabase.at(site.url()), Schema.DEFAULT);
   }
 
   @Override

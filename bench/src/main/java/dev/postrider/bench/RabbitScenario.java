@@ -9,7 +9,6 @@ import dev.postrider.rabbitmq.RabbitConfig;
 import dev.postrider.rabbitmq.RabbitDestination;
 import dev.postrider.relay.Relay;
 import dev.postrider.relay.RelayConfig;
-import dev.postrider.store.Schema;
 import dev.postrider.testkit.RabbitServer;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -39,12 +38,14 @@ final class RabbitScenario implements Scenario {
   @Override
   public void run(BenchDatabase database, Options options, Report report) throws Exception {
     int messages = Math.min(options.messages(), MESSAGES_MAX);
+    Drain drain = Drain.of(database, options);
+    Shape orders = Shape.topic("orders");
     try (RabbitServer server = RabbitServer.start()) {
       Rounds rounds = new Rounds(database.meter());
       rounds.variant(
           "bare client",
           () -> {
-            load(database, messages);
+            drain.load(orders, messages);
             try (BarePublisher bare = new BarePublisher(server.port())) {
               return bare.publish(bodies(database));
             }
@@ -52,7 +53,7 @@ final class RabbitScenario implements Scenario {
       rounds.variant(
           "relay",
           () -> {
-            load(database, messages);
+            drain.load(orders, messages);
             try (BarePublisher queue = new BarePublisher(server.port())) {
               double rate = relay(database, server, messages, options.workers());
               queue.expect(messages);
@@ -64,12 +65,6 @@ final class RabbitScenario implements Scenario {
       report.rates("messages/s", result);
       report.ratio("rabbitmq_vs_bare", result.ratio("relay", "bare client"));
     }
-  }
-
-  private static void load(BenchDatabase database, int messages) throws Exception {
-    database.execute("truncate postrider.queue, postrider.message, postrider.attempt");
-    new Backlog(database, Schema.DEFAULT).load("orders", messages, null);
-    database.settle();
   }
 
   private static List<byte[]> bodies(BenchDatabase database) throws Exception {

@@ -129,6 +129,14 @@ final class Rounds {
       };
     }
 
+    /** The value that this share of them lies below; not a number if there are none. */
+    static double percentile(List<Double> values, double share) {
+      List<Double> sorted = values.stream().sorted().toList();
+      return sorted.isEmpty()
+          ? Double.NaN
+          : sorted.get((int) Math.min(sorted.size() - 1, share * sorted.size()));
+    }
+
     /** Not a number if there are none. */
     static double median(List<Double> values) {
       if (values.isEmpty()) {

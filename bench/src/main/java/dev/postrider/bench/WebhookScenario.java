@@ -2,7 +2,6 @@ package dev.postrider.bench;
 
 import dev.postrider.relay.Relay;
 import dev.postrider.relay.RelayConfig;
-import dev.postrider.store.Schema;
 import dev.postrider.webhook.WebhookConfig;
 import dev.postrider.webhook.WebhookDestination;
 
@@ -35,9 +34,7 @@ final class WebhookScenario implements Scenario {
     rounds.variant(
         "webhook",
         () -> {
-          database.execute("truncate postrider.queue, postrider.message, postrider.attempt");
-          new Backlog(database, Schema.DEFAULT).load("hooks", messages, null);
-          database.settle();
+          Drain.of(database, options).load(Shape.topic("hooks"), messages);
           return drain(database, messages, options.workers());
         });
     rounds.run(1);
