@@ -50,6 +50,7 @@ class RolesTest {
           "new_id",
           "park_followers",
           "partition_bound",
+          "partition_like",
           "promote",
           "pull_followers",
           "ranges",

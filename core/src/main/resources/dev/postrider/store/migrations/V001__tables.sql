@@ -78,6 +78,9 @@ create table postrider.queue (
 );
 create unique index queue_by_key on postrider.queue (key_id, sequence) where key_id is not null;
 create index queue_parked on postrider.queue (due_at) where due_at < 'infinity';
+-- In a database that publishes all tables, PostgreSQL refuses to update or delete rows of a table that has neither a
+-- primary key nor this.
+alter table postrider.queue replica identity full;
 
 -- A claim takes a lane's row lock for the length of its transaction; the row itself never changes.
 create table postrider.lane (id smallint primary key);
@@ -126,6 +129,9 @@ create table postrider.attempt (
 ) partition by range (finished_at);
 create index attempt_by_message on postrider.attempt (message_id);
 create table postrider.attempt_default partition of postrider.attempt default;
+-- As on queue: there is no primary key. New partitions take it from here, see partition_like().
+alter table postrider.attempt replica identity full;
+alter table postrider.attempt_default replica identity full;
 
 -- The number is unique by its index: in a copy of the database whose sequence was left behind, a new key must fail
 -- rather than share an old number.

@@ -19,6 +19,16 @@ create function postrider.partition_bound(p_parent text, p_at timestamptz) retur
 language sql stable strict
 return case p_parent when 'message' then postrider.id_floor(p_at)::text else p_at::text end;
 
+-- Makes a table that can be attached to the parent. LIKE does not copy the replica identity.
+create function postrider.partition_like(p_name text, p_parent text, p_options text default '') returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  execute format('create table postrider.%I (like postrider.%I including all) %s', p_name, p_parent, p_options);
+  if (select c.relreplident from pg_class c where c.oid = format('postrider.%I', p_parent)::regclass) = 'f' then
+    execute format('alter table postrider.%I replica identity full', p_name);
+  end if;
+end $$;
+
 -- Makes the partitions of these days and puts the rows there that the default has of them; all or none.
 -- CREATE TABLE … PARTITION OF would lock the parent against everyone. A table made on its own and then
 -- attached does not: enqueues go on, and only the default is locked while ATTACH looks for rows of the
@@ -39,9 +49,8 @@ declare
 begin
   foreach v_day in array p_days loop
     -- Rows here never change, so the first vacuum may as well be the last.
-    execute format('create table postrider.%I (like postrider.%I including all)
-                      with (autovacuum_freeze_min_age = 0, toast.autovacuum_freeze_min_age = 0)',
-      p_parent || to_char(v_day, '_YYYYMMDD'), p_parent);
+    perform postrider.partition_like(p_parent || to_char(v_day, '_YYYYMMDD'), p_parent,
+      'with (autovacuum_freeze_min_age = 0, toast.autovacuum_freeze_min_age = 0)');
   end loop;
   execute format('lock table only postrider.%I in %s mode', p_parent,
     case when p_live then 'access exclusive' else 'share update exclusive' end);
@@ -156,7 +165,7 @@ begin
   end if;
   execute format('alter table postrider.%I detach partition postrider.%I', p_parent, v_default);
   execute format('alter table postrider.%I rename to %I', v_default, v_name);
-  execute format('create table postrider.%I (like postrider.%I including all)', v_default, p_parent);
+  perform postrider.partition_like(v_default, p_parent);
   if v_lower > '-infinity' then
     execute format('with moved as (delete from postrider.%I d where d.%I < %L returning *)
                       insert into postrider.%I select * from moved',
