@@ -54,7 +54,9 @@ final class StorageChecks {
         : Finding.note(
             "default",
             "rows outside of any day: " + String.join(", ", filled),
-            "See retire_default in docs/operating.md.");
+            "A running relay retires them if that is quick; else in a quiet hour:"
+                + " select postrider.retire_default('message') or ('attempt'); see"
+                + " \"The default partitions\" in docs/operating.md");
   }
 
   static Finding vacuum(Patient patient) throws SQLException {
