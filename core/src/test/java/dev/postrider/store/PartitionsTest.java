@@ -158,7 +158,6 @@ class PartitionsTest {
   }
 
   @Test
-  @Tag("OP-8")
   void aLargeDefaultIsRetiredAndTheDaysToComeAreMade() throws Exception {
     fillTheDefault(3);
     assertThat(ensure(1))
