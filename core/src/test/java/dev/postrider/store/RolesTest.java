@@ -29,6 +29,7 @@ class RolesTest {
       List.of(
           "all_ranges",
           "archive_clear",
+          "archive_keep_sequences",
           "attach_days",
           "check_filter",
           "check_headers",

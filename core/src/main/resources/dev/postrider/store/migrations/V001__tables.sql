@@ -147,6 +147,7 @@ create table postrider.dedupe (
   route      int not null,
   dedupe_key text collate "C" not null,
   message_id uuid not null,
+  sequence   bigint,                  -- only once the message is archived; before, it has its sequence itself
   primary key (route, dedupe_key)
 );
 

@@ -247,7 +247,7 @@ begin
     insert into postrider.dedupe (route, dedupe_key, message_id)
     values (v_route, enqueue.dedupe_key, v_id) on conflict do nothing;
     if not found then
-      select d.message_id, m.sequence into v_id, v_seq
+      select d.message_id, coalesce(m.sequence, d.sequence) into v_id, v_seq
         from postrider.dedupe d left join postrider.message m on m.id = d.message_id
        where d.route = v_route and d.dedupe_key = enqueue.dedupe_key;
       if not found then
@@ -568,7 +568,7 @@ begin
            case when v_new[i.place] then v_seq[i.place] else d.sequence end, not v_new[i.place]
       from unnest(v_items) i
       left join lateral (
-        select d.message_id, m.sequence
+        select d.message_id, coalesce(m.sequence, d.sequence) as sequence
           from postrider.route r
           join postrider.dedupe d on d.route = r.id and d.dedupe_key = i.dedupe_key
           left join postrider.message m on m.id = d.message_id
