@@ -64,6 +64,23 @@ class DoctorTest {
   }
 
   @Test
+  void aCopyWhoseSequencesWereLeftBehindIsTrouble() throws Exception {
+    Desk desk = Desk.ready(folder);
+    desk.enqueue(NewMessage.to("a", "c").key("k").json("{}"));
+    desk.enqueue(NewMessage.to("a", "c").key("l").json("{}"));
+    assertThat(desk.run("doctor").out()).containsPattern("ok +sequences");
+    desk.execute(
+        """
+        select setval('postrider.ordering_key_id_seq', 1, false),
+               setval('postrider.lease_token', 1, false)
+        """);
+    assertThat(desk.run("doctor").out())
+        .containsPattern("trouble +sequences +behind .*: lease_token, ordering_key_id_seq");
+    desk.execute("select postrider.advance_sequences('ann')");
+    assertThat(desk.run("doctor").out()).containsPattern("ok +sequences");
+  }
+
+  @Test
   void blockedKeysAreTrouble() throws Exception {
     Desk desk = Desk.ready(folder);
     desk.enqueue(NewMessage.to("a", "c").key("k").json("{}"));

@@ -199,6 +199,8 @@ class RolesTest {
           reader   | select * from postrider.message_state, postrider.attempt_history
           operator | select postrider.pause_on('me', 'topic', 'a/b'), postrider.pause_off('me', 'topic', 'a/b')
           operator | select * from postrider.message_scan('{}', 1, null)
+          operator | select * from postrider.advance_sequences('me')
+          reader   | select * from postrider.sequence_places()
           relay    | select postrider.workers_seen('{1}')
           reader   | select * from postrider.message_scan('{}', 1, null)
           reader   | select * from postrider.message where id >= postrider.id_floor(now())

@@ -102,7 +102,10 @@ create table postrider.lease (
   ids        uuid[] not null
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
 alter table postrider.lease alter column ids set storage external;
+-- Tokens start at the clock, in microseconds. So those of a database that replaces another one are higher, and
+-- consumers that refuse lower tokens go on. See advance_sequences().
 create sequence postrider.lease_token;
+select setval('postrider.lease_token', (extract(epoch from clock_timestamp()) * 1000000)::bigint);
 
 create table postrider.worker (
   id         int generated always as identity primary key,
