@@ -64,6 +64,23 @@ class DoctorTest {
   }
 
   @Test
+  void aCopyWhoseSequencesWereLeftBehindIsTrouble() throws Exception {
+    Desk desk = Desk.ready(folder);
+    desk.enqueue(NewMessage.to("a", "c").key("k").json("{}"));
+    desk.enqueue(NewMessage.to("a", "c").key("l").json("{}"));
+    assertThat(desk.run("doctor").out()).containsPattern("ok +sequences");
+    desk.execute(
+        """
+        select setval('postrider.ordering_key_id_seq', 1, false),
+               setval('postrider.lease_token', 1, false)
+        """);
+    assertThat(desk.run("doctor").out())
+        .containsPattern("trouble +sequences +behind .*: lease_token, ordering_key_id_seq");
+    desk.execute("select postrider.advance_sequences('ann')");
+    assertThat(desk.run("doctor").out()).containsPattern("ok +sequences");
+  }
+
+  @Test
   void blockedKeysAreTrouble() throws Exception {
     Desk desk = Desk.ready(folder);
     desk.enqueue(NewMessage.to("a", "c").key("k").json("{}"));
@@ -72,5 +89,21 @@ class DoctorTest {
     assertThat(desk.run("doctor").out())
         .containsPattern("trouble +dead +1 blocked key, each behind a dead message")
         .containsPattern("note +roles");
+  }
+
+  @Test
+  void moreBlockedKeysThanAreCountedAreMarkedSo() throws Exception {
+    Desk desk = Desk.ready(folder);
+    desk.execute(
+        """
+        insert into postrider.dead_letter
+          (message_id, delivery, route, key_id, attempts, blocking, died_at)
+        select gen_random_uuid(), 1, 1, n, 3, true, now() from generate_series(1, 10001) n
+        """);
+    assertThat(desk.run("status").ok()).contains("10,000+ blocked keys");
+    assertThat(desk.run("status", "--json").json())
+        .containsEntry("blocked_keys", 10_000)
+        .containsEntry("blocked_keys_at_least", true);
+    assertThat(desk.run("doctor").out()).containsPattern("trouble +dead +10,000\\+ blocked keys");
   }
 }

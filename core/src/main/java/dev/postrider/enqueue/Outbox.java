@@ -10,6 +10,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLTransactionRollbackException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -34,10 +35,11 @@ import org.slf4j.LoggerFactory;
  * rolled back. A caller that wants to go on sets a savepoint before the call and rolls back to it;
  * that costs two more round trips, so it is not done here for everyone.
  *
- * <p>Producers of one ordering key or one dedupe key wait for each other until they commit. A
- * transaction that enqueues for several keys should do so in one call, which takes their locks in a
- * fixed order, or call in sorted order of the keys; otherwise two of them can deadlock, and
- * PostgreSQL ends one with SQLSTATE 40P01: repeat that transaction.
+ * <p>Producers of one ordering key or one dedupe key wait for each other until they commit. Two
+ * transactions that enqueue for the keys A, B and B, A can therefore deadlock. PostgreSQL ends one
+ * of them, and the call fails with a {@link SQLTransactionRollbackException} (SQLSTATE 40P01) that
+ * says what to do: repeat that transaction. To avoid it, enqueue all messages of a transaction in
+ * one call, which sorts its locks, or enqueue in sorted order of the keys.
  */
 public final class Outbox {
   private static final Logger log = LoggerFactory.getLogger(Outbox.class);
@@ -47,6 +49,8 @@ public final class Outbox {
 
   /** The SQLSTATE with which the functions refuse a message. */
   private static final String REFUSED = "PR001";
+
+  private static final String DEADLOCK = "40P01";
 
   private final Schema schema;
   private final String enqueueBatch;
@@ -66,6 +70,7 @@ public final class Outbox {
    *
    * @throws NoTransactionException if the connection is in auto-commit mode; nothing is written
    * @throws InvalidMessageException if a field is missing or over its limit; nothing is written
+   * @throws SQLTransactionRollbackException if two transactions wait for each other's keys
    * @throws SQLException from the driver, as it is; with SQLSTATE 23505 the caller's own id exists
    */
   public Enqueued enqueue(Connection connection, NewMessage message) throws SQLException {
@@ -159,6 +164,14 @@ public final class Outbox {
         throw new InvalidMessageException(server.getColumn(), server.getMessage(), error);
       }
     }
-    return error;
+    return DEADLOCK.equals(error.getSQLState()) ? deadlock(error) : error;
+  }
+
+  private static SQLException deadlock(SQLException error) {
+    String advice =
+        "enqueue ran into a deadlock: another transaction locks the same ordering or dedupe keys in"
+            + " another order. Repeat this transaction. To avoid it, enqueue all messages of a"
+            + " transaction in one call, or in sorted order of their keys. ";
+    return new SQLTransactionRollbackException(advice + error.getMessage(), DEADLOCK, error);
   }
 }

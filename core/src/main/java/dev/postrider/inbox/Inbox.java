@@ -62,7 +62,9 @@ public final class Inbox {
 
   /**
    * The same, and refuses a message with a key if one of the same or a higher sequence has passed.
-   * A refused message leaves nothing behind.
+   * A refused message leaves nothing behind. One that an operator sent again is not refused: it was
+   * dead and its key went on without it, so it comes late in any case. Its effect happens once,
+   * too.
    */
   public Verdict accept(Connection connection, String consumer, Incoming message)
       throws SQLException {
@@ -73,13 +75,16 @@ public final class Inbox {
     if (key == null || update(connection, pass, consumer, key, message.sequence()) == 1) {
       return Verdict.FIRST;
     }
+    if (message.redelivery()) {
+      return Verdict.OUT_OF_ORDER;
+    }
     update(connection, forget, consumer, message.id());
     return Verdict.STALE;
   }
 
   /**
-   * Opens a transaction, does the effect if the verdict is {@link Verdict#FIRST}, and commits both.
-   * If anything fails both are rolled back, and the message can be handled again.
+   * Opens a transaction, does the effect if the message is {@link Verdict#isNew new}, and commits
+   * both. If anything fails both are rolled back, and the message can be handled again.
    */
   public <E extends Exception> Verdict handle(
       DataSource dataSource, String consumer, Incoming message, Effect<E> effect)
@@ -88,7 +93,7 @@ public final class Inbox {
       connection.setAutoCommit(false);
       try {
         Verdict verdict = accept(connection, consumer, message);
-        if (verdict == Verdict.FIRST) {
+        if (verdict.isNew()) {
           effect.apply(connection);
         }
         connection.commit();

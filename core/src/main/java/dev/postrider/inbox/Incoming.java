@@ -10,8 +10,15 @@ import org.jspecify.annotations.Nullable;
  * @param key unique among all that the consumer receives, so with the namespace in it; null if the
  *     order does not matter
  * @param sequence the message's place in its key's order
+ * @param redelivery whether an operator sent it again: requeued or replayed; a consumer finds it in
+ *     the header {@code x-redelivery}
  */
-public record Incoming(UUID id, @Nullable String key, long sequence) {
+public record Incoming(UUID id, @Nullable String key, long sequence, boolean redelivery) {
+
+  /** A message in its key's order that no operator has sent again. */
+  public Incoming(UUID id, @Nullable String key, long sequence) {
+    this(id, key, sequence, false);
+  }
 
   /** A message whose order does not matter. */
   public static Incoming of(UUID id) {
@@ -23,6 +30,10 @@ public record Incoming(UUID id, @Nullable String key, long sequence) {
     @Nullable String key = message.key();
     return key == null
         ? of(message.id())
-        : new Incoming(message.id(), message.route().namespace() + "/" + key, message.sequence());
+        : new Incoming(
+            message.id(),
+            message.route().namespace() + "/" + key,
+            message.sequence(),
+            message.redelivery());
   }
 }

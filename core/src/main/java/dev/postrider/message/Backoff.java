@@ -5,13 +5,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Exponential backoff: {@code min(base * 2^attempts, max)}, spread by jitter, never below 1 s. */
+/**
+ * Exponential backoff: {@code min(base * 2^attempts, max)}, spread by jitter, never below 1 s.
+ * Attempts are those that have failed: the first pause is twice the base.
+ */
 public record Backoff(Duration base, Duration max, double jitter) {
-  /** For relays: 5 s doubling to 15 min. */
+  /** For relays, base 5 s: 10 s, 20 s, 40 s … 15 min, ± 20 %. */
   public static final Backoff RELAY =
       new Backoff(Duration.ofSeconds(5), Duration.ofMinutes(15), 0.2);
 
-  /** For workers that drive their own loop: 60 s doubling to 1 h. */
+  /** For workers that drive their own loop, base 60 s: 2 min, 4 min … 1 h, ± 30 %. */
   public static final Backoff WORKER =
       new Backoff(Duration.ofSeconds(60), Duration.ofSeconds(3600), 0.3);
 
@@ -33,7 +36,7 @@ public record Backoff(Duration base, Duration max, double jitter) {
     }
   }
 
-  /** The delay after this many failed attempts. */
+  /** The delay after this many failed attempts, 1 for the first. */
   public Duration delay(int attempts) {
     return delay(attempts, ThreadLocalRandom.current().nextDouble());
   }

@@ -2,7 +2,7 @@ package dev.postrider.message;
 
 /** What becomes of a message that fails; one per topic if wanted. */
 public record RetryPolicy(Backoff backoff, int maxAttempts, DeadPolicy onDead) {
-  /** 5 s doubling to 15 min, dead after 10 attempts, the key goes on. */
+  /** {@link Backoff#RELAY}, dead after 10 attempts, the key goes on. */
   public static final RetryPolicy DEFAULT = new RetryPolicy(Backoff.RELAY, 10, DeadPolicy.SKIP);
 
   /** What a key does when one of its messages is dead. */

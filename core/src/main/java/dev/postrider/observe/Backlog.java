@@ -18,9 +18,11 @@ import java.util.List;
  * @param topics those with pending or dead messages
  * @param processing messages under a lease
  * @param stuck those of them whose lease is over, and that nobody has given back yet
- * @param blockedKeys keys that wait for an operator behind a dead message
+ * @param blockedKeys keys that wait for an operator behind a dead message, counted up to 10,000
+ * @param blockedKeysAtLeast whether there are more than that
  */
-public record Backlog(List<Topic> topics, long processing, long stuck, long blockedKeys) {
+public record Backlog(
+    List<Topic> topics, long processing, long stuck, long blockedKeys, boolean blockedKeysAtLeast) {
   private static final Duration TIMEOUT = Duration.ofSeconds(2);
   private static final String TOPICS =
       """
@@ -28,7 +30,7 @@ public record Backlog(List<Topic> topics, long processing, long stuck, long bloc
         from postrider.backlog()
       """;
   private static final String DISPATCHING =
-      "select processing, stuck, blocked_keys from postrider.dispatching()";
+      "select processing, stuck, blocked_keys, blocked_keys_at_least from postrider.dispatching()";
 
   /**
    * One topic's share.
@@ -127,7 +129,7 @@ public record Backlog(List<Topic> topics, long processing, long stuck, long bloc
     }
     try (ResultSet row = statement.executeQuery(schema.sql(DISPATCHING))) {
       row.next();
-      return new Backlog(topics, row.getLong(1), row.getLong(2), row.getLong(3));
+      return new Backlog(topics, row.getLong(1), row.getLong(2), row.getLong(3), row.getBoolean(4));
     }
   }
 }

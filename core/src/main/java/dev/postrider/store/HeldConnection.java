@@ -11,8 +11,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A connection that is kept for long, in auto-commit mode and with time limits, and opened again
- * when it is needed after it was discarded. Used by one thread; only {@link #discard} may come from
- * another.
+ * when it is needed after it was discarded. The limits are settings of the session; behind a
+ * pooler, where others get the same session, see {@link PooledLimits}. Used by one thread; only
+ * {@link #discard} may come from another.
  */
 public final class HeldConnection implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(HeldConnection.class);
@@ -29,6 +30,7 @@ public final class HeldConnection implements AutoCloseable {
   private volatile @Nullable Connection connection;
   private int networkTimeout;
   private int isolation;
+  private boolean pooled;
 
   /**
    * @param onConnect done first on each new connection
@@ -47,25 +49,34 @@ public final class HeldConnection implements AutoCloseable {
     }
     Connection fresh = dataSource.getConnection();
     try {
-      limit(fresh);
-      onConnect.run(fresh);
+      Connection limited = limit(fresh);
+      onConnect.run(limited);
+      connection = limited;
+      return limited;
     } catch (SQLException | RuntimeException e) {
       discard(fresh);
       throw e;
     }
-    connection = fresh;
+  }
+
+  private Connection limit(Connection fresh) throws SQLException {
+    fresh.setAutoCommit(true);
+    networkTimeout = fresh.getNetworkTimeout();
+    // The server gives up first; the socket's limit is for a server that is gone.
+    fresh.setNetworkTimeout(Runnable::run, (int) (statementTimeout.toMillis() + 5_000));
+    pooled = PooledLimits.neededFor(fresh);
+    if (pooled) {
+      return PooledLimits.on(fresh, statementTimeout);
+    }
+    limitSession(fresh);
     return fresh;
   }
 
-  private void limit(Connection fresh) throws SQLException {
-    fresh.setAutoCommit(true);
-    networkTimeout = fresh.getNetworkTimeout();
+  private void limitSession(Connection fresh) throws SQLException {
     isolation = fresh.getTransactionIsolation();
     // Claims and appends rely on seeing what was committed before they got their lock.
     fresh.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
     long ms = statementTimeout.toMillis();
-    // The server gives up first; the socket's limit is for a server that is gone.
-    fresh.setNetworkTimeout(Runnable::run, (int) (ms + 5_000));
     try (Statement statement = fresh.createStatement()) {
       statement.execute(
           "set statement_timeout = %d; set idle_in_transaction_session_timeout = %d"
@@ -96,8 +107,10 @@ public final class HeldConnection implements AutoCloseable {
         open.rollback();
         open.setAutoCommit(true);
       }
-      statement.execute("reset statement_timeout; reset idle_in_transaction_session_timeout");
-      open.setTransactionIsolation(isolation);
+      if (!pooled) {
+        statement.execute("reset statement_timeout; reset idle_in_transaction_session_timeout");
+        open.setTransactionIsolation(isolation);
+      }
       open.setNetworkTimeout(Runnable::run, networkTimeout);
     } catch (SQLException e) {
       discard(open);

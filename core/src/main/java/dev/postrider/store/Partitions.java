@@ -6,7 +6,9 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,6 +22,9 @@ public final class Partitions {
   private static final String ENSURE =
       "select name, created, note from postrider.ensure_partitions(?)";
 
+  /** Both default partitions, the days themselves, and a last look. */
+  private static final int ROUNDS_MAX = 4;
+
   private final String ensure;
 
   public Partitions(Schema schema) {
@@ -28,13 +33,34 @@ public final class Partitions {
 
   /**
    * Makes what is missing from today to so many days ahead (0 to 366) and returns the names of what
-   * was made. Locks are held until the transaction ends, so it should have one of its own. What
-   * cannot be made now, since a table is in use, is logged and left to the next call.
+   * was made. Locks are held until the transaction ends, so it should have one of its own: leave
+   * the connection in auto-commit mode. A default partition that has grown large is retired first
+   * if that takes no longer than a second. What cannot be made now is logged as {@code
+   * outbox_partition_missing} and left to the next call.
    */
   public List<String> ensure(Connection connection, int daysAhead) throws SQLException {
     if (daysAhead < 0 || daysAhead > 366) {
       throw new PostriderException("days ahead must lie between 0 and 366, was " + daysAhead);
     }
+    List<String> all = new ArrayList<>();
+    Map<String, String> missing = new LinkedHashMap<>();
+    // A call that retires a default partition leaves the rest to the next one.
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+      missing.clear();
+      List<String> created = ensure(connection, daysAhead, missing);
+      all.addAll(created);
+      if (created.isEmpty()) {
+        break;
+      }
+    }
+    missing.forEach(
+        (name, note) ->
+            LOG.warn("event=outbox_partition_missing partition={} reason=\"{}\"", name, note));
+    return all;
+  }
+
+  private List<String> ensure(Connection connection, int daysAhead, Map<String, String> missing)
+      throws SQLException {
     List<String> created = new ArrayList<>();
     try (PreparedStatement call = connection.prepareStatement(ensure)) {
       call.setInt(1, daysAhead);
@@ -43,7 +69,7 @@ public final class Partitions {
           if (rows.getBoolean("created")) {
             created.add(rows.getString("name"));
           } else {
-            LOG.warn("partition {} not made: {}", rows.getString("name"), rows.getString("note"));
+            missing.put(rows.getString("name"), rows.getString("note"));
           }
         }
       }

@@ -65,9 +65,9 @@ public final class Roles {
                 'archive_record', 'archive_remove', 'archive_trim', 'archive_drop',
                 'archive_drop_attempts', 'purge', 'pause_on', 'pause_off', 'message_scan',
                 'event_counts', 'token_create', 'token_revoke', 'token_find', 'token_list',
-                'stream_purge']),
+                'stream_purge', 'sequence_places', 'advance_sequences']),
               ('ROLE_reader', v_reading || array['backlog', 'dispatching', 'message_scan',
-                'event_counts'])) g(role, names)
+                'event_counts', 'sequence_places'])) g(role, names)
             join pg_proc f
               on f.pronamespace = 'postrider'::regnamespace and f.proname::text = any (g.names)
         loop

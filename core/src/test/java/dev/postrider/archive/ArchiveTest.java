@@ -3,6 +3,9 @@ package dev.postrider.archive;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.postrider.enqueue.Outbox;
+import dev.postrider.message.Enqueued;
+import dev.postrider.message.NewMessage;
 import dev.postrider.replay.Pacer;
 import dev.postrider.replay.Replay;
 import dev.postrider.replay.ReplayFilter;
@@ -260,6 +263,28 @@ class ArchiveTest {
     assertThat(archive().run("ann", r -> true).removed()).isEqualTo(1);
     assertThat(lines()).hasSize(5).doesNotHaveDuplicates();
     assertThat(files()).hasSize(3);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  @Tag("PO-2")
+  @Tag("MC-2")
+  void aDuplicateOfAnArchivedMessageIsToldItsIdAndSequence(boolean partitioned) throws Exception {
+    if (partitioned) {
+      old.partition();
+    }
+    UUID keyed = old.deliveredOnce(7, "d");
+    archive().run("ann", r -> true);
+    assertThat(logged()).isEmpty();
+
+    NewMessage again = NewMessage.to("shop", "orders").key("k").dedupeKey("d").json("{}").build();
+    Enqueued known = new Enqueued(keyed, 7L, true);
+    try (Connection connection = database.transaction()) {
+      assertThat(new Outbox().enqueue(connection, again)).isEqualTo(known);
+      assertThat(new Outbox().enqueue(connection, List.of(again))).containsExactly(known);
+      connection.commit();
+    }
+    assertThat(logged()).isEmpty();
   }
 
   @Test

@@ -51,6 +51,19 @@ final class OldMessages {
     return id;
   }
 
+  /** One that had a place in a key's order and a dedupe key. */
+  UUID deliveredOnce(long sequence, String dedupeKey) {
+    UUID id = delivered();
+    database.execute(
+        """
+        update postrider.message set key_id = 1, ordering_key = 'k', sequence = %2$d, dedupe_key = '%3$s'
+         where id = '%1$s';
+        insert into postrider.dedupe (route, dedupe_key, message_id) values (1, '%3$s', '%1$s')
+        """
+            .formatted(id, sequence, dedupeKey));
+    return id;
+  }
+
   UUID pending() {
     UUID id = logged("application/json", "'{}'");
     enqueue(id);

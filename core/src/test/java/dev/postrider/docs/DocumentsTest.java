@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.postrider.message.MessageState;
+import dev.postrider.message.RetryPolicy;
 import dev.postrider.relay.Relay;
 import dev.postrider.testing.TestDatabase;
 import java.nio.file.Files;
@@ -16,6 +17,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What the documents show is what the code does. */
@@ -64,6 +66,18 @@ class DocumentsTest {
       state.nextByOperator().forEach(next -> legal.add(name(state) + " by operator " + name(next)));
     }
     assertThat(drawn).isEqualTo(legal);
+  }
+
+  @Test
+  @Tag("HE-7")
+  void theTableOfPausesIsTheBackoff() throws Exception {
+    String table = Files.readString(ROOT.resolve("docs/reference/relay.md"));
+    StringBuilder pauses = new StringBuilder("| pause |");
+    for (int attempts = 1; attempts < RetryPolicy.DEFAULT.maxAttempts(); attempts++) {
+      pauses.append(
+          " %d s |".formatted(RetryPolicy.DEFAULT.backoff().delay(attempts, 0.5).toSeconds()));
+    }
+    assertThat(table).contains(pauses);
   }
 
   private static String name(MessageState state) {

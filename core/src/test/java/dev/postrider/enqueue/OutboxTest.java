@@ -10,9 +10,13 @@ import dev.postrider.store.DatabaseError;
 import dev.postrider.store.NoTransactionException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLTransactionRollbackException;
 import java.sql.Savepoint;
 import java.sql.Statement;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -36,6 +40,39 @@ class OutboxTest {
     assertThat(producer.database().value("select state from postrider.message_state"))
         .isEqualTo("pending");
     assertThat(producer.database().count("select count(*) from purchase")).isOne();
+  }
+
+  @Test
+  void aDeadlockSaysWhatToDo() throws Exception {
+    producer.commit(List.of(order().key("a").build(), order().key("b").build()));
+    try (Connection one = producer.database().transaction();
+        Connection two = producer.database().transaction()) {
+      outbox.enqueue(one, order().key("a").build());
+      outbox.enqueue(two, order().key("b").build());
+      CompletableFuture<Optional<SQLException>> crossed =
+          Producer.async(() -> failure(one, "b")); // waits until PostgreSQL ends one of the two
+      Optional<SQLException> here = failure(two, "a");
+      two.rollback();
+      SQLException ended = Stream.of(here, crossed.get()).flatMap(Optional::stream).toList().get(0);
+      assertThatThrownBy(
+              () -> {
+                throw ended;
+              })
+          .isInstanceOf(SQLTransactionRollbackException.class)
+          .hasMessageContainingAll("Repeat this transaction", "in one call", "sorted order")
+          .hasMessageContaining("deadlock detected");
+      assertThat(ended.getSQLState()).isEqualTo("40P01");
+      assertThat(DatabaseError.of(ended)).isEqualTo(DatabaseError.CONFLICT);
+    }
+  }
+
+  private Optional<SQLException> failure(Connection connection, String key) {
+    try {
+      outbox.enqueue(connection, order().key(key).build());
+      return Optional.empty();
+    } catch (SQLException e) {
+      return Optional.of(e);
+    }
   }
 
   @Test

@@ -3,10 +3,17 @@ package dev.postrider.inbox;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.postrider.message.Claimed;
+import dev.postrider.message.Message;
+import dev.postrider.store.LeaseStore;
 import dev.postrider.store.NoTransactionException;
+import dev.postrider.store.Schema;
+import dev.postrider.testing.Courier;
 import dev.postrider.testing.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
@@ -116,6 +123,47 @@ class InboxTest {
     assertThat(handle(new Incoming(UUID.randomUUID(), "bank/b", 4))).isEqualTo(Verdict.FIRST);
     assertThat(handle(new Incoming(UUID.randomUUID(), "bank/a", 6))).isEqualTo(Verdict.FIRST);
     assertThat(effects()).isEqualTo(3);
+  }
+
+  @Test
+  @Tag("HE-8")
+  @Tag("EN-6")
+  void whatAnOperatorSendsAgainIsHandledAlthoughLaterOnesHavePassed() throws Exception {
+    // Message 4 died, its key went on, and then it was requeued.
+    assertThat(handle(new Incoming(UUID.randomUUID(), "bank/a", 5))).isEqualTo(Verdict.FIRST);
+    Incoming requeued = new Incoming(id, "bank/a", 4, true);
+
+    assertThat(handle(requeued)).isEqualTo(Verdict.OUT_OF_ORDER);
+    assertThat(handle(requeued)).isEqualTo(Verdict.DUPLICATE);
+    assertThat(handle(new Incoming(id, "bank/a", 4))).isEqualTo(Verdict.DUPLICATE);
+
+    assertThat(effects()).isEqualTo(2);
+    assertThat(handle(new Incoming(UUID.randomUUID(), "bank/a", 5)))
+        .as("the key's place is not set back")
+        .isEqualTo(Verdict.STALE);
+    assertThat(handle(new Incoming(UUID.randomUUID(), "bank/a", 6, true))).isEqualTo(Verdict.FIRST);
+  }
+
+  @Test
+  @Tag("HE-8")
+  void aRequeuedMessageIsKnownAsSuch() {
+    Courier courier = new Courier(database);
+    UUID dead = courier.enqueue("'bank', 'payments', key => 'a'");
+    courier.kill("boom");
+    courier.enqueue("'bank', 'payments', key => 'a'");
+    LeaseStore store = new LeaseStore(database.dataSource(), Schema.DEFAULT, "worker");
+    assertThat(claim(store)).isEqualTo(Verdict.FIRST);
+    database.execute(
+        "select postrider.requeue_dead('ann', '{}', '{" + dead + "}', 1, null, null, null)");
+    assertThat(claim(store)).isEqualTo(Verdict.OUT_OF_ORDER);
+  }
+
+  private Verdict claim(LeaseStore store) {
+    List<Claimed> claimed = store.claim("bank", 1, Duration.ofMinutes(1));
+    assertThat(claimed).hasSize(1);
+    Message message = claimed.get(0).message();
+    store.ack(message.id());
+    return handle(Incoming.of(message));
   }
 
   private Verdict handle(UUID message) {

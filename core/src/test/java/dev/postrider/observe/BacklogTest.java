@@ -150,6 +150,27 @@ class BacklogTest {
     assertThat(backlog.pending()).isEqualTo(2);
   }
 
+  @Test
+  @Tag("PO-11")
+  void saysWhetherMoreKeysAreBlockedThanItCounts() throws Exception {
+    block(10_000);
+    assertThat(read().blockedKeys()).isEqualTo(10_000);
+    assertThat(read().blockedKeysAtLeast()).isFalse();
+    block(1);
+    assertThat(read().blockedKeys()).isEqualTo(10_000);
+    assertThat(read().blockedKeysAtLeast()).isTrue();
+  }
+
+  private void block(int keys) {
+    database.execute(
+        """
+        insert into postrider.dead_letter
+          (message_id, delivery, route, key_id, attempts, blocking, died_at)
+        select postrider.new_id(), 1, 1, n, 3, true, now() from generate_series(1, %d) n
+        """
+            .formatted(keys));
+  }
+
   @ParameterizedTest
   @ValueSource(ints = {14, 18})
   @Tag("PO-11")

@@ -167,7 +167,8 @@ class MicrometerMetricsTest {
             new Backlog.Topic(new Route("shop", "bills"), 1, false, Duration.ZERO, 0, false)),
         5,
         2,
-        1);
+        1,
+        false);
   }
 
   @Test
@@ -186,7 +187,7 @@ class MicrometerMetricsTest {
     assertThat(gauge("outbox.backlog.age")).isCloseTo(0, within(60.0));
     assertThat(gauge("outbox.topic.pending.depth", "topic", "orders")).isEqualTo(11);
     assertThat(gauge("outbox.topic.oldest.pending.age", "topic", "orders")).isEqualTo(2.5);
-    metrics.backlog(new Backlog(List.of(), 0, 0, 0));
+    metrics.backlog(new Backlog(List.of(), 0, 0, 0, false));
     assertThat(registry.find("outbox.topic.pending.depth").gauges()).isEmpty();
   }
 

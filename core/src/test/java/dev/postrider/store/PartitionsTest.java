@@ -158,29 +158,101 @@ class PartitionsTest {
   }
 
   @Test
-  void aLargeDefaultIsReportedAndCanBeRetiredWhole() throws Exception {
+  void aLargeDefaultIsRetiredAndTheDaysToComeAreMade() throws Exception {
+    fillTheDefault(3);
+    assertThat(ensure(1))
+        .contains("message_" + day(0), "message_" + day(1))
+        .doesNotHaveDuplicates()
+        .hasSize(4);
+    enqueue(database);
+    assertThat(tablesOf("message")).containsExactly("message_" + day(0));
+    assertThat(database.count("select count(*) from postrider.message")).isEqualTo(20001);
+    assertThat(ensure(1)).isEmpty();
+  }
+
+  @Test
+  void aLargeDefaultOfEarlierDaysIsRetiredBesideTheirPartitions() throws Exception {
+    ensure(1);
+    database.execute("drop table postrider.message_" + day(1) + ", postrider.attempt_" + day(1));
+    fillTheDefault(3); // today's go to today's partition
+    assertThat(ensure(1)).contains("message_" + day(-1), "message_" + day(1));
+    assertThat(tablesOf("message"))
+        .containsExactlyInAnyOrder("message_" + day(-1), "message_" + day(0));
+    assertThat(database.count("select count(*) from postrider.message")).isEqualTo(20000);
+  }
+
+  @Test
+  void aDefaultThatTakesLongToReadIsLeftToAnOperator() {
+    fillTheDefault(3);
+    assertThat(
+            database.value(
+                "select note from postrider.relieve_default('message', '1 microsecond')"))
+        .contains("message_default has grown too large")
+        .contains("select postrider.retire_default('message')");
+    assertThat(tablesOf("message")).containsExactly("message_default");
+    assertThat(database.value("select postrider.retire_default('message')"))
+        .isEqualTo("message_" + day(0));
+    assertThat(tablesOf("message")).containsExactly("message_" + day(0));
+  }
+
+  @Test
+  void aLargeDefaultInUseIsLeftToTheNextCall() throws Exception {
+    fillTheDefault(3);
+    try (Connection producer = database.transaction()) {
+      new Outbox().enqueue(producer, NewMessage.to("a", "b").json("{}").build());
+      assertThat(ensure(0)).containsExactly("attempt_" + day(0));
+      producer.commit();
+    }
+    assertThat(ensure(0)).containsExactly("message_" + day(0));
+  }
+
+  @Test
+  void aDefaultOfWhichTooMuchWouldHaveToBeMovedIsLeftToAnOperator() throws Exception {
+    // Rows of three days, the middle one of which has a partition.
+    fillTheDefault(3);
     database.execute(
         """
-        insert into postrider.message (id, created_at, route, payload)
-        select overlay(postrider.new_id()::text
-                 placing left(postrider.id_floor(now() - n % 3 * interval '1 day')::text, 13)
-                 from 1 for 13)::uuid, now(), 1,
-               convert_to(repeat('x', 900), 'UTF8')
-          from generate_series(1, 20000) n
-        """);
+        select postrider.retire_default('message');
+        alter table postrider.message detach partition postrider.message_%1$s;
+        create table postrider.message_middle partition of postrider.message
+          for values from (%2$s) to (%3$s);
+        with moved as (delete from postrider.message_%1$s returning *)
+        insert into postrider.message select * from moved;
+        drop table postrider.message_%1$s
+        """
+            .formatted(day(0), floor(-1), floor(0)));
+    fillTheDefault(3);
     assertThat(
             database.column(
                 "select note from postrider.ensure_partitions(0) where name like 'message%'"))
         .singleElement()
         .asString()
-        .contains("message_default has grown too large")
-        .contains("postrider.retire_default('message')");
-
+        .contains("more than 10000 rows from before partitions that exist")
+        .contains("select postrider.retire_default('message')");
     database.execute("select postrider.retire_default('message')");
-    enqueue(database);
-    assertThat(tablesOf("message")).containsExactly("message_" + day(0));
-    assertThat(ensure(1)).contains("message_" + day(1)).doesNotContain("message_" + day(0));
-    assertThat(database.count("select count(*) from postrider.message")).isEqualTo(20001);
+    assertThat(ensure(1)).contains("message_" + day(1));
+    assertThat(database.count("select count(*) from postrider.message")).isEqualTo(40000);
+  }
+
+  private String floor(int ahead) {
+    return database.value(
+        "select quote_literal(postrider.id_floor(date_trunc('day', now(), 'UTC') + "
+            + ahead
+            + " * interval '1 day'))");
+  }
+
+  /** 20,000 messages, 20 MB, of so many days up to today. */
+  private void fillTheDefault(int days) {
+    database.execute(
+        """
+        insert into postrider.message (id, created_at, route, payload)
+        select overlay(postrider.new_id()::text
+                 placing left(postrider.id_floor(now() - n %% %d * interval '1 day')::text, 13)
+                 from 1 for 13)::uuid, now(), 1,
+               convert_to(repeat('x', 1500), 'UTF8')
+          from generate_series(1, 20000) n
+        """
+            .formatted(days));
   }
 
   @Test

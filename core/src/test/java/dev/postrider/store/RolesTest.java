@@ -29,6 +29,7 @@ class RolesTest {
       List.of(
           "all_ranges",
           "archive_clear",
+          "archive_keep_sequences",
           "attach_days",
           "check_filter",
           "check_headers",
@@ -47,9 +48,11 @@ class RolesTest {
           "key_of",
           "matches",
           "misfit",
+          "missing_days",
           "new_id",
           "park_followers",
           "partition_bound",
+          "partition_like",
           "promote",
           "pull_followers",
           "ranges",
@@ -59,6 +62,8 @@ class RolesTest {
           "refuse",
           "refuse_act",
           "refuse_unreadable",
+          "relieve_default",
+          "replace_default",
           "replay_ahead",
           "replay_bounds",
           "replay_scan",
@@ -194,6 +199,8 @@ class RolesTest {
           reader   | select * from postrider.message_state, postrider.attempt_history
           operator | select postrider.pause_on('me', 'topic', 'a/b'), postrider.pause_off('me', 'topic', 'a/b')
           operator | select * from postrider.message_scan('{}', 1, null)
+          operator | select * from postrider.advance_sequences('me')
+          reader   | select * from postrider.sequence_places()
           relay    | select postrider.workers_seen('{1}')
           reader   | select * from postrider.message_scan('{}', 1, null)
           reader   | select * from postrider.message where id >= postrider.id_floor(now())

@@ -40,7 +40,15 @@ public final class TestDatabase {
 
   /** A migrated database on PostgreSQL 14 or 18. */
   public static TestDatabase create(int version) {
-    TestDatabase database = empty(version);
+    return migrated(empty(version));
+  }
+
+  /** A migrated database on a server of the test's own. */
+  public static TestDatabase on(EmbeddedServer server) {
+    return migrated(empty(server));
+  }
+
+  private static TestDatabase migrated(TestDatabase database) {
     try {
       new Migrations(Schema.DEFAULT).apply(database.dataSource());
     } catch (SQLException e) {
@@ -51,7 +59,10 @@ public final class TestDatabase {
 
   /** A database with nothing in it. */
   public static TestDatabase empty(int version) {
-    EmbeddedServer server = SERVERS.computeIfAbsent(version, TestDatabase::start);
+    return empty(SERVERS.computeIfAbsent(version, TestDatabase::start));
+  }
+
+  private static TestDatabase empty(EmbeddedServer server) {
     String name = "test_" + COUNTER.incrementAndGet();
     try (Connection connection = dataSource(server.jdbcUrl()).getConnection();
         Statement statement = connection.createStatement()) {

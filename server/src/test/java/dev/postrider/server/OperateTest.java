@@ -160,6 +160,7 @@ class OperateTest {
   void statusRelaysAndLeasesShowWhatIsThere() {
     DESK.enqueue("'status', 'a'");
     JsonNode status = DESK.get(DESK.viewer, "/v1/status").json();
+    assertThat(status.path("blocked_keys_at_least").isBoolean()).isTrue();
     assertThat(status.get("pending").intValue()).isPositive();
     assertThat(status.get("topics").toString()).contains("\"namespace\":\"status\"");
     assertThat(status.get("oldest_age_seconds").isNumber()).isTrue();

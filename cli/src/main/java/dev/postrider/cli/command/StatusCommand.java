@@ -51,7 +51,7 @@ final class StatusCommand extends PostriderCommand {
     String blocked =
         backlog.blockedKeys() == 0
             ? ""
-            : ", " + screen().paint(Colour.BAD, Words.count(backlog.blockedKeys(), "blocked key"));
+            : ", " + screen().paint(Colour.BAD, Words.blockedKeys(backlog));
     screen()
         .line(
             "%s pending%s, %s in flight%s, %s%s"
@@ -131,6 +131,7 @@ final class StatusCommand extends PostriderCommand {
         .with("dead", backlog.dead())
         .with("dead_estimated", backlog.deadEstimated())
         .with("blocked_keys", backlog.blockedKeys())
+        .with("blocked_keys_at_least", backlog.blockedKeysAtLeast())
         .with("topics", backlog.topics().stream().map(StatusCommand::json).toList())
         .with("relays", relays.stream().map(StatusCommand::json).toList())
         .with("paused", pauses.stream().map(StatusCommand::json).toList())

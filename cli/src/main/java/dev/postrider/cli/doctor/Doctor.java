@@ -20,6 +20,7 @@ public final class Doctor {
     SERVER.put("schema", SchemaChecks::migrations);
     OUTBOX.put("objects", SchemaChecks::objects);
     OUTBOX.put("roles", SchemaChecks::roles);
+    OUTBOX.put("sequences", StorageChecks::sequences);
     OUTBOX.put("partitions", StorageChecks::partitions);
     OUTBOX.put("default", StorageChecks::defaultPartitions);
     OUTBOX.put("vacuum", StorageChecks::vacuum);

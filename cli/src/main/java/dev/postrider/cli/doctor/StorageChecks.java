@@ -54,7 +54,25 @@ final class StorageChecks {
         : Finding.note(
             "default",
             "rows outside of any day: " + String.join(", ", filled),
-            "See retire_default in docs/operating.md.");
+            "A running relay retires them if that is quick; else in a quiet hour:"
+                + " select postrider.retire_default('message') or ('attempt'); see"
+                + " \"The default partitions\" in docs/operating.md");
+  }
+
+  /** They are not copied by logical replication, nor by a dump without data. */
+  static Finding sequences(Patient patient) throws SQLException {
+    List<String> behind =
+        patient
+            .database()
+            .list(
+                "select name from postrider.sequence_places() where place < needed order by 1",
+                row -> row.getString(1));
+    return behind.isEmpty()
+        ? Finding.ok("sequences", "none is behind its table")
+        : Finding.trouble(
+            "sequences",
+            "behind their tables, as in a copy of a database: " + String.join(", ", behind),
+            "Run: select * from postrider.advance_sequences('your name')");
   }
 
   static Finding vacuum(Patient patient) throws SQLException {

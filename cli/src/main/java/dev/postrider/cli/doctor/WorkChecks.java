@@ -71,7 +71,7 @@ final class WorkChecks {
     if (backlog.blockedKeys() > 0) {
       return Finding.trouble(
           "dead",
-          Words.count(backlog.blockedKeys(), "blocked key") + ", each behind a dead message",
+          Words.blockedKeys(backlog) + ", each behind a dead message",
           "See: ./postrider keys");
     }
     return backlog.dead() == 0

@@ -1,5 +1,6 @@
 package dev.postrider.cli.output;
 
+import dev.postrider.observe.Backlog;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -23,6 +24,14 @@ public final class Words {
   /** {@code 1 message}, {@code 2 messages}. */
   public static String count(long number, String noun) {
     return count(number) + " " + noun + (number == 1 ? "" : "s");
+  }
+
+  /** {@code 2 blocked keys}; {@code 10,000+ blocked keys} if there are more than were counted. */
+  public static String blockedKeys(Backlog backlog) {
+    long number = backlog.blockedKeys();
+    return backlog.blockedKeysAtLeast()
+        ? count(number) + "+ blocked keys"
+        : count(number, "blocked key");
   }
 
   /** The two largest units: {@code 3d 4h}, {@code 2m 5s}, {@code 40 ms}. */

@@ -92,6 +92,8 @@ create index queue_walk on postrider.queue (route, lane, key_id, sequence);
 -- A key's messages in their order, whatever their topic and tenant.
 create unique index queue_by_key on postrider.queue (key_id, sequence) where key_id is not null;
 create index queue_parked on postrider.queue (due_at) where due_at < 'infinity';
+-- In a database that publishes all tables, PostgreSQL refuses to update or delete rows of a table that has neither a
+-- primary key nor this.
 alter table postrider.queue replica identity full;
 
 -- The lane of a tenant; 0 without one. A hash, so that an enqueue need not look a number up. It never changes, also not
@@ -113,7 +115,10 @@ create table postrider.lease (
   keys       bigint[]          -- of the messages with a key, each once
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
 alter table postrider.lease alter column ids set storage external, alter column keys set storage external;
+-- Tokens start at the clock, in microseconds. So those of a database that replaces another one are higher, and
+-- consumers that refuse lower tokens go on. See advance_sequences().
 create sequence postrider.lease_token;
+select setval('postrider.lease_token', (extract(epoch from clock_timestamp()) * 1000000)::bigint);
 
 -- Two processes may have the same name, during a rolling update say; instance tells them apart.
 create table postrider.worker (
@@ -143,6 +148,9 @@ create table postrider.attempt (
 ) partition by range (finished_at);
 create index attempt_by_message on postrider.attempt (message_id);
 create table postrider.attempt_default partition of postrider.attempt default;
+-- As on queue: there is no primary key. New partitions take it from here, see partition_like().
+alter table postrider.attempt replica identity full;
+alter table postrider.attempt_default replica identity full;
 
 -- The last sequence of each key. A row counts 64 messages, then another one goes on with the next generation: index
 -- entries of dead row versions, which a long transaction or an old snapshot keeps, stay behind the newest row, and are
@@ -163,6 +171,7 @@ create table postrider.dedupe (
   route      int not null,
   dedupe_key text collate "C" not null,
   message_id uuid not null,
+  sequence   bigint,                  -- only once the message is archived; before, it has its sequence itself
   primary key (route, dedupe_key)
 );
 

@@ -151,7 +151,7 @@ begin
      where k.namespace = p_namespace and k.key = p_key order by k.generation desc limit 1 for update;
     if not found then
       insert into postrider.ordering_key as k (namespace, key, last_sequence) values (p_namespace, p_key, 0)
-      on conflict do nothing;
+      on conflict (namespace, key, generation) do nothing;
     -- The newest row may have been replaced while we waited for it.
     elsif not exists (select from postrider.ordering_key k
                        where k.namespace = p_namespace and k.key = p_key and k.generation > v_now.generation) then
@@ -163,7 +163,8 @@ begin
         return;
       end if;
       insert into postrider.ordering_key as k (id, namespace, key, generation, last_sequence)
-      values (key_id, p_namespace, p_key, sequence / 64, sequence) on conflict do nothing;
+      values (key_id, p_namespace, p_key, sequence / 64, sequence)
+      on conflict (namespace, key, generation) do nothing;
       if found then
         -- The first row is written again, not only locked: at REPEATABLE READ that is how others notice.
         update postrider.ordering_key k set last_sequence = k.last_sequence
@@ -312,7 +313,7 @@ begin
     insert into postrider.dedupe (route, dedupe_key, message_id)
     values (v_route, enqueue.dedupe_key, v_id) on conflict do nothing;
     if not found then
-      select d.message_id, m.sequence into v_id, v_seq
+      select d.message_id, coalesce(m.sequence, d.sequence) into v_id, v_seq
         from postrider.dedupe d left join postrider.message m on m.id = d.message_id
        where d.route = v_route and d.dedupe_key = enqueue.dedupe_key;
       if not found then
@@ -411,7 +412,7 @@ begin
         insert into postrider.ordering_key as k (namespace, key, last_sequence)
         select try_enqueue_keyed.namespace, try_enqueue_keyed.key, 1 from given
          where not exists (select from known)
-        on conflict do nothing returning k.id, k.last_sequence),
+        on conflict (namespace, key, generation) do nothing returning k.id, k.last_sequence),
       numbered as (
         select * from known union all select * from created union all
         select n.key_id, n.sequence
@@ -461,7 +462,7 @@ begin
         insert into postrider.ordering_key as k (namespace, key, last_sequence)
         select try_enqueue_once.namespace, try_enqueue_once.key, 1 from given
          where not exists (select from known)
-        on conflict do nothing returning k.id, k.last_sequence),
+        on conflict (namespace, key, generation) do nothing returning k.id, k.last_sequence),
       numbered as (
         select * from known union all select * from created union all
         select n.key_id, n.sequence
@@ -661,7 +662,7 @@ begin
            case when v_new[i.place] then v_seq[i.place] else d.sequence end, not v_new[i.place]
       from unnest(v_items) i
       left join lateral (
-        select d.message_id, m.sequence
+        select d.message_id, coalesce(m.sequence, d.sequence) as sequence
           from postrider.route r
           join postrider.dedupe d on d.route = r.id and d.dedupe_key = i.dedupe_key
           left join postrider.message m on m.id = d.message_id

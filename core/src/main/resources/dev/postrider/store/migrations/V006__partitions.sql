@@ -19,6 +19,16 @@ create function postrider.partition_bound(p_parent text, p_at timestamptz) retur
 language sql stable strict
 return case p_parent when 'message' then postrider.id_floor(p_at)::text else p_at::text end;
 
+-- Makes a table that can be attached to the parent. LIKE does not copy the replica identity.
+create function postrider.partition_like(p_name text, p_parent text, p_options text default '') returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  execute format('create table postrider.%I (like postrider.%I including all) %s', p_name, p_parent, p_options);
+  if (select c.relreplident from pg_class c where c.oid = format('postrider.%I', p_parent)::regclass) = 'f' then
+    execute format('alter table postrider.%I replica identity full', p_name);
+  end if;
+end $$;
+
 -- Makes the partitions of these days and puts the rows there that the default has of them; all or none.
 -- CREATE TABLE … PARTITION OF would lock the parent against everyone. A table made on its own and then
 -- attached does not: enqueues go on, and only the default is locked while ATTACH looks for rows of the
@@ -39,9 +49,8 @@ declare
 begin
   foreach v_day in array p_days loop
     -- Rows here never change, so the first vacuum may as well be the last.
-    execute format('create table postrider.%I (like postrider.%I including all)
-                      with (autovacuum_freeze_min_age = 0, toast.autovacuum_freeze_min_age = 0)',
-      p_parent || to_char(v_day, '_YYYYMMDD'), p_parent);
+    perform postrider.partition_like(p_parent || to_char(v_day, '_YYYYMMDD'), p_parent,
+      'with (autovacuum_freeze_min_age = 0, toast.autovacuum_freeze_min_age = 0)');
   end loop;
   execute format('lock table only postrider.%I in %s mode', p_parent,
     case when p_live then 'access exclusive' else 'share update exclusive' end);
@@ -65,78 +74,30 @@ begin
   end loop;
 end $$;
 
--- Makes the partitions from today to so many days ahead that are missing. Safe to call at any time and by
--- many at once: the first does the work. What could not be done now comes back with a note, and is tried
--- again by the next call.
-create function postrider.ensure_partitions(p_days_ahead int)
-returns table (name text, created boolean, note text)
-language plpgsql security definer set search_path = pg_catalog, pg_temp
-set timezone = 'UTC' set datestyle = 'ISO'
--- Whoever needs what we wait for waits behind us, but no longer than this.
-set lock_timeout = '200ms' as $$
-declare
-  c_most   bigint := 16 * 1024 * 1024;
-  v_parent text;
-  v_live   boolean;
-  v_days   date[];
-  v_note   text;
-begin
-  if p_days_ahead is null or p_days_ahead not between 0 and 366 then
-    raise exception using errcode = 'invalid_parameter_value',
-      message = format('days ahead must lie between 0 and 366, got %s', p_days_ahead);
-  end if;
-  if not pg_try_advisory_xact_lock(hashtext('postrider.partitions')) then
-    return;
-  end if;
-  -- The days to come first: they need the lesser locks, and once made they never become live without one.
-  for v_live, v_parent in
-    select l.live, p.parent from (values (false), (true)) l(live), (values ('message'), ('attempt')) p(parent)
-     order by 1, 2 desc
-  loop
-    select array_agg(d.day order by d.day) into v_days
-      from (select current_date + n as day from generate_series(0, p_days_ahead) n) d
-     where (d.day <= (now() + interval '10 minutes')::date) = v_live
-       and not exists (select from postrider.partition p
-                        where p.parent = v_parent and p.from_at < d.day + 1 and p.to_at > d.day);
-    continue when v_days is null;
-    v_note := null;
-    if pg_table_size(format('postrider.%I', v_parent || '_default')) > c_most then
-      v_note := format('%s_default has grown too large to be searched under a lock; call %s(%L) in a quiet hour',
-        v_parent, 'postrider.retire_default', v_parent);
-    else
-      begin
-        return query select * from postrider.attach_days(v_parent, v_days, v_live);
-      exception
-        when lock_not_available then
-          v_note := format('%s was in use for longer than the lock timeout', v_parent);
-        when check_violation then
-          v_note := format('%s_default holds rows of a day to come', v_parent);
-      end;
-    end if;
-    if v_note is not null then
-      return query select v_parent || to_char(d.day, '_YYYYMMDD'), false, v_note from unnest(v_days) d(day);
-    end if;
-  end loop;
-end $$;
+-- The days from today to so many ahead that have no partition: those whose rows may arrive by now, or those to come.
+create function postrider.missing_days(p_parent text, p_days_ahead int, p_live boolean) returns date[]
+language sql stable set search_path = pg_catalog, pg_temp set timezone = 'UTC' as $$
+  select array_agg(d.day order by d.day)
+    from (select current_date + n as day from generate_series(0, p_days_ahead) n) d
+   where (d.day <= (now() + interval '10 minutes')::date) = p_live
+     and not exists (select from postrider.partition p
+                      where p.parent = p_parent and p.from_at < d.day + 1 and p.to_at > d.day)
+$$;
 
--- For a default partition that has grown too large for ensure_partitions: makes it a partition of its own,
--- named for its last day, beside a new and empty default. No row is copied, but everyone waits while the
--- server reads the table once. Returns the partition's name.
-create function postrider.retire_default(p_parent text) returns text
-language plpgsql security definer set search_path = pg_catalog, pg_temp
-set timezone = 'UTC' set datestyle = 'ISO' set lock_timeout = '5s' as $$
+-- Makes the default partition a partition of its own, named for its last day, beside a new and empty default. No row
+-- is copied, but everyone waits while the server reads the table once, since nothing else proves to it which days the
+-- rows are of. (A CHECK constraint would, but one that outlived its maker would some day refuse an enqueue.)
+-- p_most_moved: how many rows may have to be moved, which lie before partitions that exist. Returns its name.
+create function postrider.replace_default(p_parent text, p_most_moved bigint) returns text
+language plpgsql set search_path = pg_catalog, pg_temp set timezone = 'UTC' set datestyle = 'ISO' as $$
 declare
   v_default text := p_parent || '_default';
   v_column  text := case p_parent when 'message' then 'id' else 'finished_at' end;
   v_lower   timestamptz;
   v_last    timestamptz;
   v_name    text;
+  v_moved   bigint;
 begin
-  if p_parent is null or p_parent not in ('message', 'attempt') then
-    raise exception using errcode = 'invalid_parameter_value',
-      message = format('parent must be message or attempt, got %s', p_parent);
-  end if;
-  perform pg_advisory_xact_lock(hashtext('postrider.partitions'));
   execute format('lock table only postrider.%I in access exclusive mode', p_parent);
   execute format('lock table postrider.%I in access exclusive mode', v_default);
   execute format('select %s from postrider.%I order by %I desc limit 1',
@@ -154,10 +115,18 @@ begin
     raise exception using errcode = 'object_not_in_prerequisite_state',
       message = format('%s holds only rows of days around which partitions exist', v_default);
   end if;
+  if v_lower > '-infinity' then
+    execute format('select count(*) from (select from postrider.%I d where d.%I < %L limit %s) few',
+      v_default, v_column, postrider.partition_bound(p_parent, v_lower), p_most_moved + 1) into v_moved;
+    if v_moved > p_most_moved then
+      raise exception using errcode = 'program_limit_exceeded',
+        message = format('%s has more than %s rows from before partitions that exist', v_default, p_most_moved);
+    end if;
+  end if;
   execute format('alter table postrider.%I detach partition postrider.%I', p_parent, v_default);
   execute format('alter table postrider.%I rename to %I', v_default, v_name);
-  execute format('create table postrider.%I (like postrider.%I including all)', v_default, p_parent);
-  if v_lower > '-infinity' then
+  perform postrider.partition_like(v_default, p_parent);
+  if v_moved > 0 then
     execute format('with moved as (delete from postrider.%I d where d.%I < %L returning *)
                       insert into postrider.%I select * from moved',
       v_name, v_column, postrider.partition_bound(p_parent, v_lower), v_default);
@@ -169,4 +138,124 @@ begin
     postrider.partition_bound(p_parent, (v_last::date + 1)::timestamptz));
   execute format('alter table postrider.%I attach partition postrider.%I default', p_parent, v_default);
   return v_name;
+end $$;
+
+-- Replaces a default partition that has grown large, if the lock will be short. How long it takes to read the table is
+-- measured first, without a lock; the first reading also fills the cache. Says what was retired, or why nothing was;
+-- neither if there is nothing to do.
+create function postrider.relieve_default(
+  p_parent text, p_longest interval default '1 second', out retired text, out note text)
+language plpgsql set search_path = pg_catalog, pg_temp
+-- The whole table, one row after the other, as ATTACH reads it.
+set max_parallel_workers_per_gather = 0 set enable_indexscan = off set enable_indexonlyscan = off
+set enable_bitmapscan = off set jit = off as $$
+declare
+  c_most_bytes bigint := 4294967296;
+  v_default    text := p_parent || '_default';
+  v_start      timestamptz;
+  v_took       interval;
+  v_rows       bigint;
+begin
+  note := format('%s has grown too large to be read under a lock; in a quiet hour call select %s(%L)',
+    v_default, 'postrider.retire_default', p_parent);
+  if pg_relation_size(format('postrider.%I', v_default)) > c_most_bytes then
+    return;
+  end if;
+  for i in 1..2 loop
+    v_start := clock_timestamp();
+    execute format('select count(*) from postrider.%I d where d.%I < %L', v_default,
+      case p_parent when 'message' then 'id' else 'finished_at' end,
+      postrider.partition_bound(p_parent, now() + interval '366 days')) into v_rows;
+    v_took := clock_timestamp() - v_start;
+    exit when v_took <= p_longest;
+  end loop;
+  if v_took > p_longest then
+    return;
+  elsif v_rows = 0 then
+    note := null; -- Only space that vacuum has not given back yet.
+    return;
+  end if;
+  begin
+    retired := postrider.replace_default(p_parent, 10000);
+    note := null;
+  exception
+    when lock_not_available then
+      note := format('%s was in use for longer than the lock timeout', p_parent);
+    when program_limit_exceeded then
+      note := format('%s; in a quiet hour call select %s(%L)', sqlerrm, 'postrider.retire_default', p_parent);
+  end;
+end $$;
+
+-- Makes the partitions from today to so many days ahead that are missing. Safe to call at any time and by
+-- many at once: the first does the work. What could not be done now comes back with a note, and is tried
+-- again by the next call. Each new partition means reading the default once under a lock. So one that has
+-- grown large is retired first, and the days are left to the next call.
+create function postrider.ensure_partitions(p_days_ahead int)
+returns table (name text, created boolean, note text)
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set timezone = 'UTC' set datestyle = 'ISO'
+-- Whoever needs what we wait for waits behind us, but no longer than this.
+set lock_timeout = '200ms' as $$
+declare
+  c_large  bigint := 16 * 1024 * 1024;
+  v_parent text;
+  v_live   boolean;
+  v_days   date[];
+  v_notes  jsonb := '{}';
+begin
+  if p_days_ahead is null or p_days_ahead not between 0 and 366 then
+    raise exception using errcode = 'invalid_parameter_value',
+      message = format('days ahead must lie between 0 and 366, got %s', p_days_ahead);
+  end if;
+  if not pg_try_advisory_xact_lock(hashtext('postrider.partitions')) then
+    return;
+  end if;
+  foreach v_parent in array '{message, attempt}'::text[] loop
+    continue when pg_relation_size(format('postrider.%I', v_parent || '_default')) <= c_large
+      or coalesce(postrider.missing_days(v_parent, p_days_ahead, false),
+                  postrider.missing_days(v_parent, p_days_ahead, true)) is null;
+    select r.retired, r.note into name, note from postrider.relieve_default(v_parent) r;
+    if name is not null then
+      created := true;
+      note := format('all rows of %s_default; call again for the days to come', v_parent);
+      return next;
+      return;
+    end if;
+    v_notes := v_notes || jsonb_build_object(v_parent, note);
+  end loop;
+  -- The days to come first: they need the lesser locks, and once made they never become live without one.
+  for v_live, v_parent in
+    select l.live, p.parent from (values (false), (true)) l(live), (values ('message'), ('attempt')) p(parent)
+     order by 1, 2 desc
+  loop
+    v_days := postrider.missing_days(v_parent, p_days_ahead, v_live);
+    continue when v_days is null;
+    note := v_notes ->> v_parent;
+    if note is null then
+      begin
+        return query select * from postrider.attach_days(v_parent, v_days, v_live);
+      exception
+        when lock_not_available then
+          note := format('%s was in use for longer than the lock timeout', v_parent);
+        when check_violation then
+          note := format('%s_default holds rows of a day to come', v_parent);
+      end;
+    end if;
+    if note is not null then
+      return query select v_parent || to_char(d.day, '_YYYYMMDD'), false, note from unnest(v_days) d(day);
+    end if;
+  end loop;
+end $$;
+
+-- For a default partition that ensure_partitions leaves alone: retires it whatever its size. Everyone waits while the
+-- server reads the table. Returns the partition's name.
+create function postrider.retire_default(p_parent text) returns text
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '5s' as $$
+begin
+  if p_parent is null or p_parent not in ('message', 'attempt') then
+    raise exception using errcode = 'invalid_parameter_value',
+      message = format('parent must be message or attempt, got %s', p_parent);
+  end if;
+  perform pg_advisory_xact_lock(hashtext('postrider.partitions'));
+  return postrider.replace_default(p_parent, 9223372036854775806);
 end $$;

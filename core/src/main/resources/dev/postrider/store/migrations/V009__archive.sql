@@ -61,6 +61,21 @@ begin
   end if;
 end $$;
 
+-- Leaves the sequence of messages that are about to go with their dedupe keys, so that a duplicate is told it
+-- for as long as the dedupe key is kept. Here rather than in enqueue, which would pay for it every time.
+create function postrider.archive_keep_sequences(p_ids uuid[]) returns void
+language sql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
+as $$
+  update postrider.dedupe d set sequence = m.sequence
+    from postrider.message m
+   where m.id = any (p_ids) and m.dedupe_key is not null and m.sequence is not null
+     and m.id >= (select u from unnest(p_ids) u order by u limit 1)
+     and m.id <= (select u from unnest(p_ids) u order by u desc limit 1)
+     and d.route = m.route and d.dedupe_key = m.dedupe_key collate "C" and d.message_id = m.id
+     and d.sequence is null
+$$;
+
 -- The next messages of a partition as lines of JSON, all that belongs to them included; a line is null if
 -- the message must stay. Pages rather than one cursor over everything: a snapshot held for the whole of a
 -- large partition would keep the queue from being vacuumed. The payload of JSON messages is a string and
@@ -84,6 +99,7 @@ begin
        where s.before < $4 order by s.id) $q$, p_partition)
     into v_ids
     using coalesce(p_after, '00000000-0000-0000-0000-000000000000'), p_before, p_limit, p_bytes;
+  perform postrider.archive_keep_sequences(v_ids);
   return query
     with done as materialized (select s.id from postrider.settled(v_ids) s(id)),
     attempts as materialized (

@@ -132,13 +132,15 @@ begin
 end $$;
 
 -- Work that relays hold now, and of that what should have been settled or given back already. Both
--- tables are small: a row per running claim, and a partial index of the blocking dead.
+-- tables are small: a row per running claim, and a partial index of the blocking dead. Blocked keys are
+-- counted up to 10,000; blocked_keys_at_least says whether there are more.
 create function postrider.dispatching(
-  out processing bigint, out stuck bigint, out blocked_keys bigint)
+  out processing bigint, out stuck bigint, out blocked_keys bigint, out blocked_keys_at_least boolean)
 language sql stable security definer set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
   select coalesce(sum(l.open), 0), coalesce(sum(l.open) filter (where l.until < now()), 0),
-         (select count(*) from (select from postrider.dead_letter d
-            where d.blocking and d.resolved_at is null limit 10000) b)
-    from postrider.lease l
+         least(max(b.n), 10000), max(b.n) > 10000
+    from (select count(*) as n from (select from postrider.dead_letter d
+            where d.blocking and d.resolved_at is null limit 10001) s) b
+    left join postrider.lease l on true
 $$;

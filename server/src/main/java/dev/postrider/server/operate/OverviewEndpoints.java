@@ -67,6 +67,7 @@ final class OverviewEndpoints {
     status.put("dead", backlog.dead());
     status.put("dead_estimated", backlog.deadEstimated());
     status.put("blocked_keys", backlog.blockedKeys());
+    status.put("blocked_keys_at_least", backlog.blockedKeysAtLeast());
     status.put("topics", backlog.topics());
     status.put("relays", workers.relays());
     status.put("paused", pauses.list());

@@ -151,6 +151,25 @@ class SyncWorkerTest {
   }
 
   @Test
+  @Tag("LP-2")
+  @Tag("LP-9")
+  void whoLosesItsLeaseDoesNotSendTheRestOfItsBatch() throws Exception {
+    LeaseStore quick = new LeaseStore(database.dataSource(), Schema.DEFAULT, "quick");
+    temper =
+        body -> {
+          database.execute("update postrider.lease set until = now() - interval '1 second'");
+          assertThat(quick.claim(Notes.NAMESPACE, 10, LEASE)).hasSize(2);
+          return 201;
+        };
+    UUID first = notes.save("team", "first of the batch");
+    UUID second = notes.save("team", "second of the batch");
+    assertThat(worker("slow").flush()).isEqualTo(2);
+    assertThat(service.calls()).as("the second one is not sent").isEqualTo(1);
+    assertThat(counts.of(FlushOutcome.CONFLICT)).isEqualTo(2);
+    assertThat(quick.ackSent(List.of(first, second))).as("no longer held").isEmpty();
+  }
+
+  @Test
   @Tag("LP-3")
   @Tag("LP-7")
   @Tag("LP-8")

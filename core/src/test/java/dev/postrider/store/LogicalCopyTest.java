@@ -1,0 +1,102 @@
+package dev.postrider.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.postrider.embedded.EmbeddedServer;
+import dev.postrider.message.Claimed;
+import dev.postrider.testing.Courier;
+import dev.postrider.testing.TestDatabase;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** A database that was moved by logical replication, which leaves sequences behind. */
+class LogicalCopyTest {
+  @Test
+  void aCopyGoesOnWhereTheOriginalStopped() {
+    try (EmbeddedServer server =
+        EmbeddedServer.builder()
+            .parameter("fsync", "off")
+            .parameter("wal_level", "logical")
+            .start()) {
+      TestDatabase original = TestDatabase.on(server);
+      TestDatabase copy = TestDatabase.on(server);
+      Courier sender = new Courier(original);
+      sender.enqueue("'shop', 'orders', key => 'a'");
+      sender.enqueue("'shop', 'bills', key => 'b'");
+      long token = claim(original).message().token();
+
+      replicate(original, server.port(), copy);
+      assertThat(behind(copy))
+          .contains("lease_token", "ordering_key_id_seq", "route_id_seq", "worker_id_seq");
+      Courier receiver = new Courier(copy);
+      assertThatThrownBy(() -> receiver.enqueue("'shop', 'orders', key => 'new'"))
+          .rootCause()
+          .hasMessageContaining("duplicate key");
+
+      copy.execute("select postrider.advance_sequences('ann')");
+
+      assertThat(behind(copy)).isEmpty();
+      receiver.enqueue("'shop', 'new topic', key => 'new'");
+      copy.execute("update postrider.lease set until = now() - interval '1 s'");
+      assertThat(claim(copy).message().token()).isGreaterThan(token);
+      assertThat(copy.value("select action from postrider.audit")).isEqualTo("sequences.advance");
+    }
+  }
+
+  @Test
+  void everySequenceIsLookedAfter() {
+    TestDatabase database = TestDatabase.create();
+    // The doorbells are flags.
+    assertThat(database.column("select name from postrider.sequence_places()"))
+        .containsExactlyInAnyOrderElementsOf(
+            database.column(
+                """
+                select relname from pg_class where relkind = 'S' and relname not like 'doorbell%'
+                   and relnamespace = 'postrider'::regnamespace
+                """));
+    assertThat(behind(database)).isEmpty();
+  }
+
+  private static Claimed claim(TestDatabase database) {
+    LeaseStore store = new LeaseStore(database.dataSource(), Schema.DEFAULT, "worker");
+    return store.claim("shop", 1, Duration.ofMinutes(1)).get(0);
+  }
+
+  private static List<String> behind(TestDatabase database) {
+    return database.column("select name from postrider.sequence_places() where place < needed");
+  }
+
+  /** The copy has the tables, as a dump of the schema makes them, and gets their rows. */
+  private static void replicate(TestDatabase original, int port, TestDatabase copy) {
+    copy.execute(
+        """
+        truncate postrider.engine, postrider.lane, postrider.migration;
+        select setval('postrider.lease_token', 1, false)
+        """);
+    original.execute(
+        "create publication moving for all tables with (publish_via_partition_root = true)");
+    // Made by hand, since both databases are on one server.
+    original.execute("select pg_create_logical_replication_slot('moving', 'pgoutput')");
+    copy.execute(
+        """
+        create subscription moving
+          connection 'host=127.0.0.1 port=%d user=postgres dbname=%s'
+          publication moving with (create_slot = false)
+        """
+            .formatted(port, original.value("select current_database()")));
+    await()
+        .atMost(Duration.ofMinutes(1))
+        .until(
+            () ->
+                copy.count("select count(*) from pg_subscription_rel") > 0
+                    && copy.count(
+                            "select count(*) from pg_subscription_rel where srsubstate <> 'r'")
+                        == 0);
+    copy.execute("alter subscription moving disable");
+    copy.execute("alter subscription moving set (slot_name = none)");
+    copy.execute("drop subscription moving");
+  }
+}
