@@ -41,7 +41,8 @@ end $$;
 
 -- Records what became of claimed messages. Arrays run in parallel; those for failures may be null or
 -- shorter. Outcomes: 1 delivered, 2 retry (at p_due_at, else after p_delay_ms), 3 dead, 4 dead and its key
--- waits, 5 released unsent. A row is changed only while p_token holds it; the ids of the others come back, and
+-- waits, 5 released unsent, 6 deferred (as 2, but the attempt does not count; recorded if p_code says that it was
+-- sent). A row is changed only while p_token holds it; the ids of the others come back, and
 -- each is recorded as a CONFLICT. p_tid, as claim() gave it, spares a search.
 create function postrider.settle(
   p_worker int, p_route int[], p_lane smallint[], p_id uuid[], p_token bigint[], p_outcome smallint[],
@@ -115,7 +116,7 @@ begin
   end if;
   if cardinality(v_done) < cardinality(p_id) then
     select array_agg(g.id) as ids, array_agg(g.latency_ms) as latencies,
-           array_agg((array['delivered', 'retry', 'dead', 'dead', 'released'])[g.outcome]) as whats,
+           array_agg((array['delivered', 'retry', 'dead', 'dead', 'released', 'deferred'])[g.outcome]) as whats,
            array_agg(coalesce(g.error, g.code)) as errors, array_agg(g.reference) as refs
       into v_late
       from unnest(p_id, p_outcome, p_latency_ms, p_code, p_error, p_reference)
@@ -166,15 +167,16 @@ begin
       join postrider.queue old
         on old.route = g.route and old.lane = g.lane and old.id = g.id and old.lease = g.token
       left join postrider.lease l on l.token = g.token
-     where g.outcome in (2, 4, 5)),
+     where g.outcome in (2, 4, 5, 6)),
   kept as (
     update postrider.queue q set
         lease = null,
         lane = case when g.outcome = 5 then q.lane else -1 - q.lane end,
-        due_at = case g.outcome when 2 then coalesce(g.due_at, now() + greatest(g.delay_ms, 0) * interval '1 ms')
-                                when 4 then 'infinity' end,
+        due_at = case when g.outcome in (2, 6)
+                        then coalesce(g.due_at, now() + greatest(g.delay_ms, 0) * interval '1 ms')
+                      when g.outcome = 4 then 'infinity' end,
         blocked = g.outcome = 4,
-        attempts = case when g.outcome = 5 then q.attempts - 1 else q.attempts end
+        attempts = case when g.outcome in (5, 6) then q.attempts - 1 else q.attempts end
       from given g
      where q.route = g.route and q.lane = g.lane and q.id = g.id and q.lease = g.token
     returning q.id, q.route, q.key_id, q.sequence, q.attempts, q.delivery, g.token, g.outcome,
@@ -182,9 +184,9 @@ begin
   recorded as (
     insert into postrider.attempt (message_id, claimed_at, finished_at, worker, latency_ms, no, delivery,
       state, code, error)
-    select k.id, k.claimed_at, now(), p_worker, k.latency_ms, k.attempts, k.delivery,
-           case k.outcome when 2 then 2 else 3 end, k.code, k.error
-      from kept k where k.outcome <> 5),
+    select k.id, k.claimed_at, now(), p_worker, k.latency_ms, k.attempts + (k.outcome = 6)::int, k.delivery,
+           case when k.outcome in (2, 6) then 2 else 3 end, k.code, k.error
+      from kept k where k.outcome in (2, 4) or k.outcome = 6 and k.code is not null),
   buried as (
     insert into postrider.dead_letter (message_id, delivery, route, key_id, sequence, attempts, blocking,
       died_at, code, error)
