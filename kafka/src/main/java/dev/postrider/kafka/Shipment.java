@@ -83,9 +83,12 @@ final class Shipment {
     }
   }
 
+  /** What failed at once may have blocked: its topic is asked for before the next is sent. */
   private void note(String topic, Verdict failure) {
-    if (failure.scope() == Scope.TOPIC) {
+    if (failure.scope() != Scope.MESSAGE) {
       producer.topics().forget(topic);
+    }
+    if (failure.scope() == Scope.TOPIC) {
       shunned.add(topic, failure.outcome());
     }
   }
