@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
  * still add. Guarded by the dispatcher's lock.
  */
 final class Capacity {
+  private static final int CANDIDATES = 16;
+
   private final DestinationOptions options;
   private int inFlight;
   private long bytesInFlight;
@@ -33,11 +35,11 @@ final class Capacity {
     bytesInFlight -= bytes;
   }
 
-  @Nullable Room reserve(CircuitBreaker.State breaker, int batchSize, int claims) {
+  @Nullable Room reserve(Breakers breakers, int batchSize, int claims, long nowNanos) {
     Room room =
-        switch (breaker) {
+        switch (breakers.state(nowNanos)) {
           case OPEN -> null;
-          case HALF_OPEN -> inFlight + reserved > 0 ? null : new Room(1, 1, true);
+          case HALF_OPEN -> breakers.probing() || reserved > 0 ? null : candidates();
           case CLOSED -> share(batchSize, claims);
         };
     if (room != null) {
@@ -50,6 +52,13 @@ final class Capacity {
   void unreserve(Room room) {
     reserved -= room.messages();
     bytesReserved -= room.bytes();
+  }
+
+  /** A few messages for a probe: the first may be for a target that is not to be tried now. */
+  private @Nullable Room candidates() {
+    int messages = Math.min(options.maxInFlight() - inFlight, CANDIDATES);
+    long bytes = options.maxBytesInFlight() - bytesInFlight;
+    return messages < 1 || bytes < 1 ? null : new Room(messages, bytes, true);
   }
 
   /** One of so many claims' share of what is left; null if that is less than a quarter of all. */

@@ -5,8 +5,8 @@ import java.util.Locale;
 import java.util.function.Consumer;
 
 /**
- * Stops trying a destination that fails again and again: open for a while, then a single probe,
- * then closed or open for twice as long. Not thread-safe: guarded by its dispatcher's lock.
+ * Stops trying what fails again and again: open for a while, then a single probe, then closed or
+ * open for twice as long. Not thread-safe: guarded by its dispatcher's lock.
  */
 final class CircuitBreaker {
   enum State {
@@ -43,6 +43,16 @@ final class CircuitBreaker {
     return state == State.OPEN && state(nowNanos) == State.HALF_OPEN;
   }
 
+  /** How long it is open this time. */
+  long pauseNanos() {
+    return openNanos;
+  }
+
+  /** How long until a probe may go; its whole pause if one is on its way. */
+  long leftNanos(long nowNanos) {
+    return state(nowNanos) == State.OPEN ? probeAtNanos - nowNanos : openNanos;
+  }
+
   void succeeded() {
     failures = 0;
     if (state != State.CLOSED) {
@@ -53,20 +63,20 @@ final class CircuitBreaker {
   /** Returns whether this failure opened the breaker. */
   boolean failed(long nowNanos) {
     failures++;
-    if (state == State.CLOSED && failures >= options.failures()) {
-      open(nowNanos, options.openMin().toNanos());
-      return true;
-    }
-    if (state == State.HALF_OPEN) {
-      open(nowNanos, Math.min(openNanos * 2, options.openMax().toNanos()));
+    if (state == State.HALF_OPEN || (state == State.CLOSED && failures >= options.failures())) {
+      open(nowNanos);
       return true;
     }
     return false;
   }
 
-  private void open(long nowNanos, long forNanos) {
-    openNanos = forNanos;
-    probeAtNanos = nowNanos + forNanos;
+  /** Opens it, for twice as long if it was not closed before. */
+  void open(long nowNanos) {
+    openNanos =
+        state == State.CLOSED
+            ? options.openMin().toNanos()
+            : Math.min(openNanos * 2, options.openMax().toNanos());
+    probeAtNanos = nowNanos + openNanos;
     become(State.OPEN);
   }
 

@@ -5,6 +5,7 @@ import dev.postrider.message.Outcome;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where messages go. The engine calls {@link #deliver} from one thread at a time per destination
@@ -15,8 +16,9 @@ public interface Destination extends AutoCloseable {
   /**
    * Sends a batch. Answers may come from any thread, before or after this returns, each message
    * exactly once; a message without an answer within the timeout counts as failed and is retried. A
-   * thrown exception fails those of the batch that are not yet answered. Should not block for long:
-   * one that does holds up this destination, and no other.
+   * thrown exception fails those of the batch that are not yet answered, and counts against the
+   * destination as a whole. Should not block for long: one that does holds up this destination, and
+   * no other.
    */
   void deliver(List<Message> batch, Answers answers);
 
@@ -26,6 +28,17 @@ public interface Destination extends AutoCloseable {
    */
   default boolean keepsOrder() {
     return false;
+  }
+
+  /**
+   * The part of the destination that the message goes to, such as a topic, a queue or an endpoint:
+   * what fails and recovers by itself. A target that fails is left alone for a while, and the
+   * others go on. Null if the destination has a single target; its failures are then those of the
+   * destination as a whole. Called for failed messages, and for others only while some target
+   * fails. Must be quick.
+   */
+  default @Nullable String target(Message message) {
+    return message.route().toString();
   }
 
   /** How many messages it can work on at a time; more are not handed over. */

@@ -25,7 +25,7 @@ public record DestinationOptions(
       new DestinationOptions(1000, 4000, 16L << 20, Duration.ofSeconds(30), BreakerOptions.DEFAULT);
 
   /**
-   * When to stop trying for a while.
+   * When to stop trying for a while, the destination as a whole or one of its targets.
    *
    * @param failures in a row that open the breaker
    * @param openMin first pause before a probe; doubles with each failed one

@@ -5,20 +5,17 @@ import dev.postrider.message.Claimed;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import dev.postrider.observe.RelayListener;
-import java.util.ArrayDeque;
+import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
-import java.util.Iterator;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,9 +39,8 @@ public final class Dispatcher implements AutoCloseable {
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
-  private final Deque<Parcel> waiting = new ArrayDeque<>();
-  private final Set<Parcel> sent = new LinkedHashSet<>();
-  private final CircuitBreaker breaker;
+  private final Breakers breakers;
+  private final Parcels parcels;
   private final Capacity capacity;
   private boolean delivering;
   private boolean draining;
@@ -57,8 +53,8 @@ public final class Dispatcher implements AutoCloseable {
     this.options = options;
     this.listener = listener;
     this.concurrency = Math.min(options.concurrency(), destination.concurrency());
-    this.breaker =
-        new CircuitBreaker(options.breaker(), state -> listener.breaker(name, state.label()));
+    this.breakers = new Breakers(name, destination, options, listener);
+    this.parcels = new Parcels(breakers);
     this.capacity = new Capacity(options);
     this.thread = new Thread(this::pump, "postrider-dispatch-" + name);
     thread.setDaemon(true);
@@ -73,6 +69,29 @@ public final class Dispatcher implements AutoCloseable {
     return name;
   }
 
+  /** Does something under the lock, then tells the sinks what came of it, without the lock. */
+  private void locked(Runnable work) {
+    List<Runnable> calls;
+    lock.lock();
+    try {
+      work.run();
+      calls = parcels.takeCalls();
+      changed.signal();
+    } finally {
+      lock.unlock();
+    }
+    calls.forEach(Runnable::run);
+  }
+
+  private <T> T read(Supplier<T> value) {
+    lock.lock();
+    try {
+      return value.get();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /**
    * Sets room aside for a claim, so that claims running at the same time never exceed the limits
    * together. Null if there is none, or so little that a claim is not worth its while. Ends with
@@ -83,9 +102,7 @@ public final class Dispatcher implements AutoCloseable {
   public @Nullable Room reserve(int batchSize, int claims) {
     lock.lock();
     try {
-      return draining
-          ? null
-          : capacity.reserve(breaker.state(System.nanoTime()), batchSize, claims);
+      return draining ? null : capacity.reserve(breakers, batchSize, claims, System.nanoTime());
     } finally {
       lock.unlock();
     }
@@ -103,48 +120,28 @@ public final class Dispatcher implements AutoCloseable {
   /**
    * What may be claimed.
    *
-   * @param probe whether it is a single message, to see if the destination is back
+   * @param probe whether one of them is to show if the destination is back
    */
   public record Room(int messages, long bytes, boolean probe) {}
 
   /** Takes claimed messages, a key's in their order; the sink hears of each. */
   public void submit(List<Claimed> batch, LeaseClock lease, Consumer<Answered> sink, Check check) {
-    Map<Long, Run> runs = new HashMap<>();
-    List<Runnable> calls = new ArrayList<>();
-    lock.lock();
-    try {
-      for (Claimed claimed : batch) {
-        capacity.took(claimed);
-        Run run = claimed.ordered() ? runs.get(claimed.keyId()) : null;
-        if (run != null) {
-          run.behind.add(new Parcel(claimed, lease, sink, check, run));
-          continue;
-        }
-        if (claimed.ordered()) {
-          run = new Run();
-          runs.put(claimed.keyId(), run);
-        }
-        waiting.add(new Parcel(claimed, lease, sink, check, run));
-      }
-      holdBack(calls);
-      changed.signal();
-    } finally {
-      lock.unlock();
-    }
-    calls.forEach(Runnable::run);
+    locked(
+        () -> {
+          batch.forEach(capacity::took);
+          parcels.add(batch, lease, sink, check);
+          holdBack();
+        });
   }
 
   /** What was claimed before the breaker opened, or before draining began, must not go now. */
-  private void holdBack(List<Runnable> calls) {
-    CircuitBreaker.State state = breaker.state(System.nanoTime());
+  private void holdBack() {
+    long now = System.nanoTime();
+    CircuitBreaker.State state = breakers.state(now);
     if (draining || state == CircuitBreaker.State.OPEN) {
-      releaseWaiting(calls);
+      parcels.releaseWaiting();
     } else if (state == CircuitBreaker.State.HALF_OPEN) {
-      Parcel probe = sent.isEmpty() ? waiting.poll() : null;
-      releaseWaiting(calls);
-      if (probe != null) {
-        waiting.add(probe);
-      }
+      parcels.keepProbe(now);
     }
   }
 
@@ -170,96 +167,62 @@ public final class Dispatcher implements AutoCloseable {
    */
   public boolean sweep() {
     long now = System.nanoTime();
-    List<Runnable> calls = new ArrayList<>();
-    boolean ready;
-    lock.lock();
-    try {
-      ready = breaker.due(now);
-      Iterator<Parcel> oldest = sent.iterator();
-      boolean stuck = false;
-      while (oldest.hasNext()) {
-        Parcel parcel = oldest.next();
-        if (now - parcel.sentAtNanos < options.timeout().toNanos()) {
-          break;
-        }
-        oldest.remove();
-        parcel.stage = Parcel.Stage.TIMED_OUT;
-        stuck = true;
-        String after = "no answer within " + options.timeout().toMillis() + " ms";
-        finish(parcel, Outcome.retryable("timeout", after), now, calls);
-        judge(Outcome.retryable("timeout", after), now, calls);
-      }
-      if (stuck && delivering) {
-        thread.interrupt();
-      }
-    } finally {
-      lock.unlock();
-    }
-    calls.forEach(Runnable::run);
-    return ready;
+    boolean[] ready = {false};
+    locked(
+        () -> {
+          ready[0] = breakers.sweep(now);
+          List<Parcel> late = parcels.timeOut(now - options.timeout().toNanos());
+          if (!late.isEmpty() && delivering) {
+            thread.interrupt();
+          }
+          String after = "no answer within " + options.timeout().toMillis() + " ms";
+          Outcome timeout = Outcome.retryable("timeout", after);
+          late.forEach(parcel -> judge(parcel, timeout, Breakers.Failure.TIMEOUT, now));
+        });
+    return ready[0];
   }
 
   /** Sends no more: gives back everything that is not with the destination yet, and what comes. */
   public void drain() {
-    List<Runnable> calls = new ArrayList<>();
-    lock.lock();
-    try {
-      draining = true;
-      releaseWaiting(calls);
-      sent.forEach(parcel -> releaseBehind(parcel.run, calls));
-    } finally {
-      lock.unlock();
-    }
-    calls.forEach(Runnable::run);
+    locked(
+        () -> {
+          draining = true;
+          parcels.releaseWaiting();
+          parcels.releaseFollowers();
+        });
   }
 
   /** Gives back everything, also what the destination still has: its answer would come too late. */
   public void abandon() {
-    List<Runnable> calls = new ArrayList<>();
-    lock.lock();
-    try {
-      draining = true;
-      releaseWaiting(calls);
-      for (Parcel parcel : sent) {
-        releaseBehind(parcel.run, calls);
-        release(parcel, calls);
-        parcel.stage = Parcel.Stage.ABANDONED;
-      }
-      sent.clear();
-    } finally {
-      lock.unlock();
-    }
-    calls.forEach(Runnable::run);
+    locked(
+        () -> {
+          draining = true;
+          parcels.releaseWaiting();
+          parcels.abandonSent();
+        });
   }
 
   /** Messages submitted and not yet settled. */
   public int inFlight() {
-    lock.lock();
-    try {
-      return capacity.inFlight();
-    } finally {
-      lock.unlock();
-    }
+    return read(capacity::inFlight);
   }
 
   public String breakerState() {
-    lock.lock();
-    try {
-      return breaker.state(System.nanoTime()).label();
-    } finally {
-      lock.unlock();
-    }
+    return read(() -> breakers.state(System.nanoTime()).label());
+  }
+
+  /** How many targets of the destination are left alone for a while, because they fail. */
+  public int openTargets() {
+    return read(breakers::openTargets);
   }
 
   @Override
   public void close() {
-    lock.lock();
-    try {
-      closed = true;
-      changed.signal();
-    } finally {
-      lock.unlock();
-    }
+    locked(
+        () -> {
+          closed = true;
+          breakers.close();
+        });
     thread.interrupt();
     listener.closed(name, inFlightGauge);
     try {
@@ -289,38 +252,12 @@ public final class Dispatcher implements AutoCloseable {
 
   /** Waits for messages that may be handed over; null when closed. Holds the lock. */
   private @Nullable List<Parcel> take() throws InterruptedException {
-    while (!closed && (waiting.isEmpty() || sent.size() >= concurrency)) {
+    while (!closed && (!parcels.isWaiting() || parcels.sentCount() >= concurrency)) {
       changed.await();
     }
-    if (closed) {
-      return null;
-    }
-    long now = System.nanoTime();
-    List<Parcel> taken = new ArrayList<>();
-    while (!waiting.isEmpty() && sent.size() < concurrency) {
-      Parcel parcel = waiting.remove();
-      handOver(parcel, now, taken);
-      // What does not fit waits for the whole batch's answers: order is kept within a batch only.
-      Run run = parcel.run;
-      while (run != null
-          && destination.keepsOrder()
-          && !run.behind.isEmpty()
-          && sent.size() < concurrency) {
-        handOver(run.behind.remove(), now, taken);
-      }
-    }
-    return taken;
-  }
-
-  /** From here on the timeout runs, for the check as well as for the destination. */
-  private void handOver(Parcel parcel, long now, List<Parcel> taken) {
-    parcel.stage = Parcel.Stage.SENT;
-    parcel.sentAtNanos = now;
-    if (parcel.run != null) {
-      parcel.run.sent++;
-    }
-    sent.add(parcel);
-    taken.add(parcel);
+    return closed
+        ? null
+        : parcels.handOver(concurrency, destination.keepsOrder(), System.nanoTime());
   }
 
   private void send(List<Parcel> taken) {
@@ -329,48 +266,21 @@ public final class Dispatcher implements AutoCloseable {
       for (Parcel parcel : taken) {
         Outcome refused = parcel.check.refuse(parcel.claimed);
         if (refused != null) {
-          answerIfSent(parcel, refused, false);
+          refuse(parcel, refused);
         }
       }
-      List<Parcel> ready = ready(taken);
+      List<Parcel> ready = new ArrayList<>();
+      locked(() -> ready.addAll(parcels.ready(taken, System.nanoTime())));
       if (!ready.isEmpty()) {
         deliver(ready);
       }
     } catch (Throwable e) {
-      String error = e.getClass().getSimpleName() + ": " + e.getMessage();
       log.warn("event=outbox_destination_threw destination={}", name, e);
-      for (Parcel parcel : taken) {
-        answerIfSent(parcel, Outcome.retryable("destination_threw", error), true);
-      }
+      String error = e.getClass().getSimpleName() + ": " + e.getMessage();
+      taken.forEach(parcel -> threw(parcel, error));
     } finally {
       delivering(false);
     }
-  }
-
-  /** Those that passed their check and whose lease still holds; the others are given back. */
-  private List<Parcel> ready(List<Parcel> taken) {
-    List<Parcel> ready = new ArrayList<>(taken.size());
-    List<Runnable> calls = new ArrayList<>();
-    lock.lock();
-    try {
-      long now = System.nanoTime();
-      for (Parcel parcel : taken) {
-        if (parcel.stage != Parcel.Stage.SENT) {
-          continue;
-        }
-        if (parcel.lease.holds(now) && (parcel.run == null || !parcel.run.broken)) {
-          ready.add(parcel);
-        } else {
-          sent.remove(parcel);
-          breakRun(parcel.run, calls);
-          release(parcel, calls);
-        }
-      }
-    } finally {
-      lock.unlock();
-    }
-    calls.forEach(Runnable::run);
-    return ready;
   }
 
   private void deliver(List<Parcel> batch) {
@@ -395,25 +305,24 @@ public final class Dispatcher implements AutoCloseable {
     }
   }
 
-  /**
-   * @param judged whether the answer says something about the destination
-   */
-  private void answerIfSent(Parcel parcel, Outcome outcome, boolean judged) {
-    List<Runnable> calls = new ArrayList<>();
-    lock.lock();
-    try {
-      if (sent.remove(parcel)) {
-        parcel.stage = Parcel.Stage.ANSWERED;
-        long now = System.nanoTime();
-        finish(parcel, outcome, now, calls);
-        if (judged) {
-          judge(outcome, now, calls);
-        }
-      }
-    } finally {
-      lock.unlock();
-    }
-    calls.forEach(Runnable::run);
+  /** Never sent, so it says nothing about the destination. */
+  private void refuse(Parcel parcel, Outcome refused) {
+    locked(
+        () -> {
+          if (parcels.takeBack(parcel)) {
+            parcels.finish(parcel, refused, null, System.nanoTime());
+          }
+        });
+  }
+
+  private void threw(Parcel parcel, String error) {
+    Outcome outcome = Outcome.retryable("destination_threw", error);
+    locked(
+        () -> {
+          if (parcels.takeBack(parcel)) {
+            judge(parcel, outcome, Breakers.Failure.THROWN, System.nanoTime());
+          }
+        });
   }
 
   private void answer(@Nullable Parcel parcel, UUID id, @Nullable Outcome outcome) {
@@ -421,40 +330,38 @@ public final class Dispatcher implements AutoCloseable {
       violation("answered for message " + id + ", which was not in the batch");
       return;
     }
-    Outcome given = outcome;
-    if (given == null) {
+    if (outcome == null) {
       violation("answered null for message " + id);
-      given = Outcome.retryable("null_answer", "the destination answered null");
     }
-    boolean twice = false;
-    List<Runnable> calls = new ArrayList<>();
-    lock.lock();
-    try {
-      long now = System.nanoTime();
-      switch (parcel.stage) {
-        case SENT -> {
-          parcel.stage = Parcel.Stage.ANSWERED;
-          sent.remove(parcel);
-          finish(parcel, given, now, calls);
-          judge(given, now, calls);
-        }
-        case TIMED_OUT -> {
-          // Late: settled under its old lease it is refused, and so recorded as a conflict.
-          parcel.stage = Parcel.Stage.ANSWERED;
-          capacity.took(parcel.claimed);
-          Answered late = new Answered(parcel.claimed, given, parcel.latencyMs(now), true);
-          calls.add(() -> parcel.sink.accept(late));
-        }
-        case ABANDONED -> log.debug("{} answered for {} after the deadline", name, id);
-        case ANSWERED, WAITING -> twice = true;
-      }
-    } finally {
-      lock.unlock();
-    }
-    calls.forEach(Runnable::run);
-    if (twice) {
+    Outcome given =
+        outcome == null
+            ? Outcome.retryable("null_answer", "the destination answered null")
+            : outcome;
+    boolean[] twice = {false};
+    locked(() -> twice[0] = !answered(parcel, given));
+    if (twice[0]) {
       violation("answered twice for message " + id);
     }
+  }
+
+  /** Returns false if it is not the first answer. Holds the lock. */
+  private boolean answered(Parcel parcel, Outcome given) {
+    long now = System.nanoTime();
+    switch (parcel.stage) {
+      case SENT -> {
+        parcels.takeBack(parcel);
+        judge(parcel, given, Breakers.Failure.ANSWER, now);
+      }
+      case TIMED_OUT -> {
+        capacity.took(parcel.claimed);
+        parcels.finishLate(parcel, given, now);
+      }
+      case ABANDONED -> log.debug("{} answered for {} after the deadline", name, parcel.id());
+      case ANSWERED, WAITING -> {
+        return false;
+      }
+    }
+    return true;
   }
 
   private void violation(String what) {
@@ -462,54 +369,12 @@ public final class Dispatcher implements AutoCloseable {
     listener.violation(name, what);
   }
 
-  /** Takes an answer: the sink, and what stands behind the message. Holds the lock. */
-  private void finish(Parcel parcel, Outcome outcome, long now, List<Runnable> calls) {
-    Answered answered = new Answered(parcel.claimed, outcome, parcel.latencyMs(now), false);
-    calls.add(() -> parcel.sink.accept(answered));
-    Run run = parcel.run;
-    if (!(outcome instanceof Outcome.Delivered)) {
-      breakRun(run, calls);
-    } else if (run != null && --run.sent == 0 && !run.behind.isEmpty()) {
-      waiting.add(run.behind.remove());
+  /** What an answer says about the destination, its target and the message. Holds the lock. */
+  private void judge(Parcel parcel, Outcome outcome, Breakers.Failure failure, long now) {
+    Duration deferral = breakers.judge(parcel, outcome, failure, now);
+    parcels.finish(parcel, outcome, deferral, now);
+    if (breakers.state(now) == CircuitBreaker.State.OPEN) {
+      parcels.releaseWaiting();
     }
-    changed.signal();
-  }
-
-  /** What an answer says about the destination as a whole. Holds the lock. */
-  private void judge(Outcome outcome, long now, List<Runnable> calls) {
-    if (outcome instanceof Outcome.Delivered) {
-      breaker.succeeded();
-    } else if (!(outcome instanceof Outcome.Terminal) && breaker.failed(now)) {
-      releaseWaiting(calls);
-    }
-  }
-
-  private void releaseWaiting(List<Runnable> calls) {
-    for (Parcel parcel : waiting) {
-      release(parcel, calls);
-      releaseBehind(parcel.run, calls);
-    }
-    waiting.clear();
-  }
-
-  /** A message of the run did not arrive: what stands behind it may not go before it. */
-  private static void breakRun(@Nullable Run run, List<Runnable> calls) {
-    if (run != null) {
-      run.sent--;
-      run.broken = true;
-      releaseBehind(run, calls);
-    }
-  }
-
-  private static void releaseBehind(@Nullable Run run, List<Runnable> calls) {
-    if (run != null) {
-      run.behind.forEach(follower -> release(follower, calls));
-      run.behind.clear();
-    }
-  }
-
-  private static void release(Parcel parcel, List<Runnable> calls) {
-    parcel.stage = Parcel.Stage.ANSWERED;
-    calls.add(() -> parcel.sink.accept(new Answered(parcel.claimed, null, 0, false)));
   }
 }

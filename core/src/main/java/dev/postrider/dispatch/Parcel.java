@@ -24,6 +24,9 @@ final class Parcel {
   /** The claimed messages of the same key; null without one. */
   final @Nullable Run run;
 
+  /** The target that it probes, if it does. */
+  TargetBreakers.@Nullable Target probed;
+
   Stage stage = Stage.WAITING;
   long sentAtNanos;
 

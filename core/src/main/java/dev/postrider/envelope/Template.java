@@ -31,10 +31,12 @@ public final class Template {
               "event_type", Message::eventType));
 
   private final String text;
+  private final boolean fixed;
   private final List<Function<Message, @Nullable String>> parts = new ArrayList<>();
 
   private Template(String text) {
     this.text = text;
+    this.fixed = text.indexOf('{') < 0;
     Matcher matcher = FIELD.matcher(text);
     int end = 0;
     while (matcher.find()) {
@@ -82,6 +84,11 @@ public final class Template {
 
   private static String names() {
     return String.join(", ", FIELDS.keySet());
+  }
+
+  /** Whether it is the same for every message. */
+  public boolean isFixed() {
+    return fixed;
   }
 
   /** Fails on a message that lacks a field. */

@@ -16,7 +16,7 @@ public sealed interface Outcome {
     return new Delivered(reference);
   }
 
-  /** It may work later; the retry policy decides when, and when to give up. */
+  /** Its target failed. It may work later; the retry policy decides when, and when to give up. */
   static Outcome retryable(String code, String error) {
     return new Retryable(code, error, null);
   }
@@ -36,6 +36,14 @@ public sealed interface Outcome {
     return new Unavailable(code, error);
   }
 
+  /**
+   * It was not sent, and neither the message nor the destination is to blame: it comes again after
+   * one to two times the delay, no attempt is counted and no breaker changes.
+   */
+  static Outcome notSent(String code, String error, Duration delay) {
+    return new NotSent(code, error, delay);
+  }
+
   record Delivered(@Nullable String reference) implements Outcome {
     private static final Delivered PLAIN = new Delivered(null);
   }
@@ -45,4 +53,6 @@ public sealed interface Outcome {
   record Terminal(String code, String error) implements Outcome {}
 
   record Unavailable(String code, String error) implements Outcome {}
+
+  record NotSent(String code, String error, Duration delay) implements Outcome {}
 }

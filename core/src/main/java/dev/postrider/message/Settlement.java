@@ -19,7 +19,8 @@ public record Settlement(
     RETRY(2),
     DEAD(3),
     DEAD_BLOCKING(4),
-    RELEASED(5);
+    RELEASED(5),
+    DEFERRED(6);
 
     private final short number;
 
@@ -40,6 +41,20 @@ public record Settlement(
   /** Goes back as it was: never sent. */
   public static Settlement released(Claimed claimed) {
     return new Settlement(claimed, Decision.RELEASED, 0, Duration.ZERO, null, null, null);
+  }
+
+  /**
+   * Waits until its target, or the destination, is tried again; no attempt is counted.
+   *
+   * @param code null if it was not sent; otherwise the try is recorded
+   */
+  public static Settlement deferred(
+      Claimed claimed,
+      int latencyMs,
+      Duration delay,
+      @Nullable String code,
+      @Nullable String error) {
+    return new Settlement(claimed, Decision.DEFERRED, latencyMs, delay, code, error, null);
   }
 
   /** Goes back as it was, because the destination as a whole was not there. */

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntSupplier;
 import java.util.stream.Stream;
 
@@ -34,7 +35,9 @@ final class DestinationMeters {
   private final Counter dead;
   private final Counter conflict;
   private final Counter released;
+  private final Counter deferred;
   private final Counter violations;
+  private final AtomicInteger openTargets = new AtomicInteger();
   private volatile int breaker;
 
   /** Successes and failures of one event type. */
@@ -51,8 +54,13 @@ final class DestinationMeters {
     this.dead = attempts(AttemptState.FAILED.name());
     this.conflict = attempts(AttemptState.CONFLICT.name());
     this.released = attempts("RELEASED");
+    this.deferred = attempts("DEFERRED");
     this.violations = registry.counter("outbox.contract.violations", "destination", name);
     Gauge.builder("outbox.breaker.state", this, meters -> meters.breaker)
+        .tag("destination", name)
+        .strongReference(true)
+        .register(registry);
+    Gauge.builder("outbox.targets.open", openTargets, AtomicInteger::get)
         .tag("destination", name)
         .strongReference(true)
         .register(registry);
@@ -111,6 +119,12 @@ final class DestinationMeters {
           failed(settlement); // it was sent, and the destination as a whole was not there
         }
       }
+      case DEFERRED -> {
+        deferred.increment();
+        if (settlement.code() != null) {
+          failed(settlement); // a probe
+        }
+      }
     }
   }
 
@@ -137,6 +151,10 @@ final class DestinationMeters {
 
   void violation() {
     violations.increment();
+  }
+
+  void targetBreaker(String state) {
+    openTargets.addAndGet(state.equals("open") ? 1 : -1);
   }
 
   void breaker(String state) {

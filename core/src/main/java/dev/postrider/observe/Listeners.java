@@ -83,6 +83,11 @@ final class Listeners implements RelayListener {
   }
 
   @Override
+  public void targetBreaker(String destination, String target, String state) {
+    each(listener -> listener.targetBreaker(destination, target, state));
+  }
+
+  @Override
   public void violation(String destination, String what) {
     each(listener -> listener.violation(destination, what));
   }

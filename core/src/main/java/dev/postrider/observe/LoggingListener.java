@@ -52,7 +52,7 @@ public final class LoggingListener implements RelayListener {
       case DELIVERED -> succeeded(destination, settlement);
       case RETRY -> failed(destination, settlement);
       case DEAD, DEAD_BLOCKING -> dead(destination, settlement);
-      case RELEASED -> {
+      case RELEASED, DEFERRED -> {
         if (settlement.code() != null) {
           failed(destination, settlement);
         }
@@ -114,6 +114,22 @@ public final class LoggingListener implements RelayListener {
   @Override
   public void reaped(int messages) {
     log.warn("{}", LogLine.of("outbox_reaper_requeued").put("messages", messages));
+  }
+
+  @Override
+  public void targetBreaker(String destination, String target, String state) {
+    if (budget.allows("outbox_target_breaker_changed:" + destination)) {
+      LogLine line =
+          LogLine.of("outbox_target_breaker_changed")
+              .put("destination", destination)
+              .put("target", target)
+              .put("state", state);
+      if (state.equals("open")) {
+        log.warn("{}", line);
+      } else {
+        log.info("{}", line);
+      }
+    }
   }
 
   @Override

@@ -140,6 +140,11 @@ public final class MicrometerMetrics implements RelayListener {
   }
 
   @Override
+  public void targetBreaker(String destination, String target, String state) {
+    destination(destination).targetBreaker(state);
+  }
+
+  @Override
   public void violation(String destination, String what) {
     destination(destination).violation();
   }

@@ -39,7 +39,10 @@ public interface RelayListener {
   /** A message was handed to its destination. */
   default void sent(String destination, Message message) {}
 
-  /** A message was settled: delivered, to be retried, dead or released. The database has it. */
+  /**
+   * A message was settled: delivered, to be retried, dead, released or deferred. The database has
+   * it.
+   */
   default void settled(String destination, Settlement settlement) {}
 
   /** A settlement was refused, because the lease was lost. */
@@ -50,6 +53,12 @@ public interface RelayListener {
 
   /** A destination's breaker changed: closed, open or half_open. */
   default void breaker(String destination, String state) {}
+
+  /**
+   * The breaker of one target of a destination changed: open or closed. Each that is open is closed
+   * some time, at the latest with its destination.
+   */
+  default void targetBreaker(String destination, String target, String state) {}
 
   /** A destination broke its contract: what it did, and for which message if one is known. */
   default void violation(String destination, String what) {}

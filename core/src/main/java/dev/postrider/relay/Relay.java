@@ -121,7 +121,8 @@ public final class Relay implements AutoCloseable {
     for (Dispatcher dispatcher : dispatchers) {
       destinations.put(
           dispatcher.name(),
-          new RelayStatus.DestinationStatus(dispatcher.breakerState(), dispatcher.inFlight()));
+          new RelayStatus.DestinationStatus(
+              dispatcher.breakerState(), dispatcher.openTargets(), dispatcher.inFlight()));
     }
     Duration slowest = Duration.ZERO;
     for (Carrier carrier : carriers.subList(0, 1)) {

@@ -21,7 +21,8 @@ public record RelayStatus(
    * How a destination is.
    *
    * @param breaker closed, open or half_open
+   * @param openTargets targets of it that fail and are left alone for a while
    * @param inFlight messages claimed for it and not yet settled
    */
-  public record DestinationStatus(String breaker, int inFlight) {}
+  public record DestinationStatus(String breaker, int openTargets, int inFlight) {}
 }

@@ -8,10 +8,11 @@ import dev.postrider.message.RetryPolicy.DeadPolicy;
 import dev.postrider.message.Settlement;
 import dev.postrider.message.Settlement.Decision;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /** Turns a destination's answer into what is recorded, by the topic's policy. */
 public final class Verdicts {
-  /** However long a destination asks to be left alone. */
+  /** Upper bound for Retry-After. */
   private static final Duration RETRY_AFTER_MAX = Duration.ofHours(24);
 
   private Verdicts() {}
@@ -19,7 +20,11 @@ public final class Verdicts {
   public static Settlement of(Answered answered, RetryPolicy policy) {
     Claimed claimed = answered.claimed();
     Outcome outcome = answered.outcome();
-    if (outcome == null) {
+    Duration deferral = answered.deferral();
+    if (deferral != null) {
+      return deferred(answered, outcome, deferral);
+    }
+    if (outcome == null || outcome instanceof Outcome.NotSent) {
       return Settlement.released(claimed);
     }
     if (outcome instanceof Outcome.Unavailable gone) {
@@ -45,20 +50,38 @@ public final class Verdicts {
     return claimed.lostLeases() >= SUSPECT_AFTER + policy.maxAttempts();
   }
 
+  private static Settlement deferred(
+      Answered answered, @Nullable Outcome outcome, Duration deferral) {
+    Claimed claimed = answered.claimed();
+    int latencyMs = answered.latencyMs();
+    if (outcome instanceof Outcome.Retryable retry) {
+      Duration delay = atLeast(deferral, retry.retryAfter());
+      return Settlement.deferred(claimed, latencyMs, delay, retry.code(), retry.error());
+    }
+    if (outcome instanceof Outcome.Unavailable gone) {
+      return Settlement.deferred(claimed, latencyMs, deferral, gone.code(), gone.error());
+    }
+    return Settlement.deferred(claimed, latencyMs, deferral, null, null);
+  }
+
   private static Settlement retry(Answered answered, RetryPolicy policy, Outcome.Retryable retry) {
     Duration delay = policy.backoff().delay(answered.claimed().message().attempt());
-    Duration asked = retry.retryAfter();
-    if (asked != null && asked.compareTo(delay) > 0) {
-      delay = asked.compareTo(RETRY_AFTER_MAX) > 0 ? RETRY_AFTER_MAX : asked;
-    }
     return new Settlement(
         answered.claimed(),
         Decision.RETRY,
         answered.latencyMs(),
-        delay,
+        atLeast(delay, retry.retryAfter()),
         retry.code(),
         retry.error(),
         null);
+  }
+
+  /** The delay, or what the destination asked for if that is longer. */
+  private static Duration atLeast(Duration delay, @Nullable Duration asked) {
+    if (asked == null || asked.compareTo(delay) <= 0) {
+      return delay;
+    }
+    return asked.compareTo(RETRY_AFTER_MAX) > 0 ? RETRY_AFTER_MAX : asked;
   }
 
   private static Settlement dead(Answered answered, RetryPolicy policy, String code, String error) {

@@ -49,7 +49,7 @@ record Verdict(
       case DELIVERED -> FlushOutcome.SUCCESS;
       case RETRY -> FlushOutcome.RETRY;
       case DEAD, DEAD_BLOCKING -> FlushOutcome.DEAD;
-      case RELEASED -> null;
+      case RELEASED, DEFERRED -> null;
     };
   }
 

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Appends messages to the log that stream clients follow, a batch in one transaction, and wakes
@@ -119,6 +120,12 @@ public final class StreamDestination implements Destination {
       // The next batch will say so, if it lasts.
       held.discard();
     }
+  }
+
+  /** One log for all. */
+  @Override
+  public @Nullable String target(Message message) {
+    return null;
   }
 
   /** A batch is one transaction: in its order, all or none. */

@@ -3,6 +3,7 @@ package dev.postrider.dispatch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.postrider.dispatch.DestinationOptions.BreakerOptions;
 import dev.postrider.message.Answered;
 import dev.postrider.message.Claimed;
 import dev.postrider.message.Message;
@@ -59,13 +60,17 @@ class DispatcherTest {
   }
 
   private static List<Claimed> run(String key, int count) {
+    return run(new Route("shop", "orders"), key, count);
+  }
+
+  private static List<Claimed> run(Route route, String key, int count) {
     return LongStream.rangeClosed(1, count)
         .mapToObj(
             sequence ->
                 new Claimed(
                     new Message(
                         UUID.randomUUID(),
-                        new Route("shop", "orders"),
+                        route,
                         key,
                         sequence,
                         null,
@@ -171,6 +176,65 @@ class DispatcherTest {
     heard.clear();
     submit(dispatcher, run("late", 3));
     assertThat(heard).hasSize(3).allMatch(answered -> answered.outcome() == null);
+  }
+
+  /** No target fails often enough by itself, but none answers: nothing is there. */
+  @Test
+  @Tag("EN-10")
+  void silenceOfManyTargetsIsAnOutageAndOfOneIsNot() {
+    Dispatcher one = silent();
+    for (int i = 0; i < 30; i++) {
+      submit(one, run("k" + i, 1));
+    }
+    timeOut(one, 30);
+    assertThat(one.breakerState()).isEqualTo("closed");
+    assertThat(one.openTargets()).isEqualTo(1);
+    heard.clear();
+    Dispatcher many = silent();
+    for (int i = 0; i < 30; i++) {
+      submit(many, run(new Route("shop", "topic-" + i), "k" + i, 1));
+    }
+    timeOut(many, 30);
+    assertThat(many.breakerState()).isEqualTo("open");
+    assertThat(many.openTargets()).isZero();
+  }
+
+  private Dispatcher silent() {
+    Dispatcher dispatcher =
+        new Dispatcher(
+            "test",
+            (batch, given) -> batches.add(batch),
+            DestinationOptions.DEFAULT
+                .withTimeout(Duration.ofMillis(1))
+                .withBreaker(new BreakerOptions(20, Duration.ofMinutes(1), Duration.ofMinutes(1))),
+            RelayListener.NONE);
+    dispatcher.start();
+    started.add(dispatcher);
+    return dispatcher;
+  }
+
+  private void timeOut(Dispatcher dispatcher, int messages) {
+    await()
+        .until(
+            () -> {
+              dispatcher.sweep();
+              return heard.size() == messages;
+            });
+  }
+
+  @Test
+  @Tag("EN-17")
+  void aMessageThatWasNotSentIsDeferredAndNobodyIsBlamed() {
+    Dispatcher dispatcher = start(false, 100);
+    for (int i = 0; i < 30; i++) {
+      submit(dispatcher, run("k" + i, 1));
+      int batch = i;
+      await().until(() -> batches.size() == batch + 1);
+      answer(batch, 0, Outcome.notSent("busy", "later", Duration.ofMillis(100)));
+    }
+    assertThat(heard).hasSize(30).allMatch(answered -> answered.deferral() != null);
+    assertThat(dispatcher.breakerState()).isEqualTo("closed");
+    assertThat(dispatcher.openTargets()).isZero();
   }
 
   @Test

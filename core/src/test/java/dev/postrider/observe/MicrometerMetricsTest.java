@@ -114,6 +114,7 @@ class MicrometerMetricsTest {
             Samples.settled(Decision.RELEASED, null, null).claimed(),
             Outcome.unavailable("refused", "connection refused"),
             3,
+            null,
             false);
     metrics.settled("rails", Verdicts.of(away, RetryPolicy.DEFAULT));
     metrics.breaker("rails", "open");

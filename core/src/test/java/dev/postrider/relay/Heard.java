@@ -13,6 +13,7 @@ final class Heard implements RelayListener {
   final List<String> wakeups = new CopyOnWriteArrayList<>();
   final AtomicInteger claims = new AtomicInteger();
   final List<String> breakers = new CopyOnWriteArrayList<>();
+  final List<String> targets = new CopyOnWriteArrayList<>();
   final List<String> violations = new CopyOnWriteArrayList<>();
   final List<Settlement> conflicts = new CopyOnWriteArrayList<>();
   final List<String> databaseFailures = new CopyOnWriteArrayList<>();
@@ -31,6 +32,11 @@ final class Heard implements RelayListener {
   @Override
   public void breaker(String destination, String state) {
     breakers.add(state);
+  }
+
+  @Override
+  public void targetBreaker(String destination, String target, String state) {
+    targets.add(target + " " + state);
   }
 
   @Override

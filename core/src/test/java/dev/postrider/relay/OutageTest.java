@@ -3,13 +3,17 @@ package dev.postrider.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.postrider.dispatch.Destination;
 import dev.postrider.dispatch.DestinationOptions;
 import dev.postrider.dispatch.DestinationOptions.BreakerOptions;
 import dev.postrider.dispatch.HandlerDestination;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
+import dev.postrider.message.RetryPolicy;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -38,8 +42,45 @@ class OutageTest {
     assertThat(post.delivered).hasSize(40).allMatch(message -> message.attempt() == 1);
     assertThat(post.sequencesOf("k")).isSorted();
     assertThat(post.heard.breakers).startsWith("open", "half_open", "open").endsWith("closed");
+    long probes = post.heard.breakers.stream().filter("half_open"::equals).count();
     assertThat(post.database.count("select count(*) from postrider.attempt where state <> 1"))
-        .isZero();
+        .as("only probes are recorded, and they do not count")
+        .isLessThan(probes);
+  }
+
+  /** A destination with a single target, as a webhook is: its target's outage is its own. */
+  @Test
+  @Tag("EN-10")
+  void withErrorsThatMayHaveReachedItKillsNoMessageEither() {
+    Destination single =
+        new Destination() {
+          @Override
+          public void deliver(List<Message> batch, Answers answers) {
+            batch.forEach(
+                message ->
+                    answers.answer(
+                        message.id(),
+                        up.get() ? post.take(message) : Outcome.retryable("503", "overloaded")));
+          }
+
+          @Override
+          public @Nullable String target(Message message) {
+            return null;
+          }
+        };
+    post.send("orders", "k", 10);
+    post.send("orders", null, 50);
+    RetryPolicy twice = RetryPolicy.DEFAULT.withMaxAttempts(2);
+    post.start(single, QUICK.withConcurrency(1), RouteOptions.DEFAULT.withRetry(twice));
+    await().until(() -> post.heard.breakers.stream().filter("half_open"::equals).count() >= 10);
+    up.set(true);
+    post.untilEmpty();
+    assertThat(post.delivered).hasSize(60);
+    assertThat(post.delivered.stream().filter(message -> message.attempt() > 1).count())
+        .as("only the failures that opened the breaker count")
+        .isLessThanOrEqualTo(3);
+    assertThat(post.sequencesOf("k")).isSorted();
+    assertThat(post.heard.targets).isEmpty();
   }
 
   @Test

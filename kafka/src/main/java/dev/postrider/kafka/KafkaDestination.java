@@ -9,8 +9,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.producer.ProducerConfig;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,10 +28,14 @@ public final class KafkaDestination implements Destination {
   private static final Logger log = LoggerFactory.getLogger(KafkaDestination.class);
   private static final AtomicInteger NUMBER = new AtomicInteger();
 
+  /** So many unknown topics are asked for at a time. */
+  private static final int ASKING_MOST = 64;
+
   private final KafkaConfig config;
   private final Records records;
   private final Shunned shunned = new Shunned();
   private final ProducerSlot slot;
+  private final ExecutorService asking;
 
   private KafkaDestination(KafkaConfig config) {
     this.config = config;
@@ -34,7 +43,26 @@ public final class KafkaDestination implements Destination {
     Map<String, String> settings = new TreeMap<>(config.settings());
     settings.putIfAbsent(ProducerConfig.CLIENT_ID_CONFIG, "postrider-" + NUMBER.incrementAndGet());
     KafkaErrors errors = new KafkaErrors(new Secrets(settings), config.deadAtOnce());
-    this.slot = new ProducerSlot(settings, errors, config.deliveryTimeout().dividedBy(2));
+    this.asking = asking();
+    LiveProducer.Patience patience =
+        new LiveProducer.Patience(
+            config.deliveryTimeout().dividedBy(2), ProducerSettings.topicKept(settings), asking);
+    this.slot = new ProducerSlot(settings, errors, patience);
+  }
+
+  /** Threads for topics that the client does not know yet; none while it knows all. */
+  private static ExecutorService asking() {
+    return new ThreadPoolExecutor(
+        0,
+        ASKING_MOST,
+        10,
+        TimeUnit.SECONDS,
+        new SynchronousQueue<>(),
+        task -> {
+          Thread thread = new Thread(task, "postrider-kafka-topic");
+          thread.setDaemon(true);
+          return thread;
+        });
   }
 
   /**
@@ -88,9 +116,15 @@ public final class KafkaDestination implements Destination {
     return false;
   }
 
+  /** The record's topic. */
+  @Override
+  public @Nullable String target(Message message) {
+    return config.topic().isFixed() ? null : config.topic().fill(message);
+  }
+
   @Override
   public Duration answersWithin() {
-    return config.deliveryTimeout();
+    return config.maxBlock().plus(config.deliveryTimeout());
   }
 
   /** For tests that break the producer. */
@@ -101,6 +135,7 @@ public final class KafkaDestination implements Destination {
   /** Ends at once; what is still in flight is answered as unavailable. */
   @Override
   public void close() {
+    asking.shutdownNow();
     slot.close();
   }
 

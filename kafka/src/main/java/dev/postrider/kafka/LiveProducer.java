@@ -3,12 +3,14 @@ package dev.postrider.kafka;
 import dev.postrider.kafka.Verdict.Scope;
 import dev.postrider.message.Outcome;
 import java.time.Duration;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.errors.ApiException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +26,7 @@ final class LiveProducer {
   private final long recentNanos;
   private final BiConsumer<LiveProducer, Outcome> broken;
   private final LongSupplier nanoClock;
+  private final Topics topics;
   private final AtomicBoolean reported = new AtomicBoolean();
   private volatile @Nullable Outcome retired;
   private volatile boolean acked;
@@ -34,20 +37,46 @@ final class LiveProducer {
   /**
    * Watches a producer.
    *
-   * @param recent how far back an acknowledgement still shows that the cluster is reachable
    * @param broken is told once, with the reason
    */
   LiveProducer(
       Producer<byte[], byte[]> producer,
       KafkaErrors errors,
-      Duration recent,
+      Patience patience,
       BiConsumer<LiveProducer, Outcome> broken,
       LongSupplier nanoClock) {
     this.producer = producer;
     this.errors = errors;
-    this.recentNanos = recent.toNanos();
+    this.recentNanos = patience.recent().toNanos();
     this.broken = broken;
     this.nanoClock = nanoClock;
+    this.topics = new Topics(this::ask, patience.asking(), patience.topicKept(), nanoClock);
+  }
+
+  /**
+   * How it waits.
+   *
+   * @param recent how far back an acknowledgement still shows that the cluster is reachable
+   * @param topicKept how long the client keeps the metadata of a topic that is not used
+   * @param asking where to wait for metadata
+   */
+  record Patience(Duration recent, Duration topicKept, Executor asking) {}
+
+  /** The topics that it knows. */
+  Topics topics() {
+    return topics;
+  }
+
+  /** Waits for a topic's metadata; returns what is wrong with it, or null. */
+  private @Nullable Verdict ask(String topic) {
+    try {
+      var unused = producer.partitionsFor(topic);
+      return null;
+    } catch (ApiException e) {
+      return failed(e);
+    } catch (RuntimeException e) {
+      return threw(e);
+    }
   }
 
   /** As Kafka's send: may throw, and call the callback as well. */

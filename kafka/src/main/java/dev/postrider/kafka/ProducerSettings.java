@@ -139,6 +139,12 @@ final class ProducerSettings {
     }
   }
 
+  /** How long the client surely has the metadata of a topic that is not used. */
+  static Duration topicKept(Map<String, String> settings) {
+    String idle = settings.getOrDefault(ProducerConfig.METADATA_MAX_IDLE_CONFIG, "300000");
+    return Duration.ofMillis(Long.parseLong(idle.strip()) / 2);
+  }
+
   private static long number(Map<String, String> all, String name) {
     return Long.parseLong(all.getOrDefault(name, "0").strip());
   }

@@ -22,7 +22,7 @@ final class ProducerSlot {
 
   private final Map<String, Object> settings;
   private final KafkaErrors errors;
-  private final Duration recent;
+  private final LiveProducer.Patience patience;
 
   private @Nullable LiveProducer current;
   private Outcome absent = Outcome.unavailable("kafka_producer_failed", "no producer yet");
@@ -30,15 +30,11 @@ final class ProducerSlot {
   private long notBeforeNanos = System.nanoTime();
   private boolean closed;
 
-  /**
-   * An empty slot.
-   *
-   * @param recent how far back an acknowledgement still shows that the cluster is reachable
-   */
-  ProducerSlot(Map<String, String> settings, KafkaErrors errors, Duration recent) {
+  /** An empty slot. */
+  ProducerSlot(Map<String, String> settings, KafkaErrors errors, LiveProducer.Patience patience) {
     this.settings = Map.copyOf(settings);
     this.errors = errors;
-    this.recent = recent;
+    this.patience = patience;
   }
 
   /** The producer, a new one if need and time be; null if there is none now. */
@@ -69,7 +65,7 @@ final class ProducerSlot {
 
   private LiveProducer make() {
     KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(settings);
-    return new LiveProducer(producer, errors, recent, this::broken, System::nanoTime);
+    return new LiveProducer(producer, errors, patience, this::broken, System::nanoTime);
   }
 
   private synchronized void broken(LiveProducer producer, Outcome why) {

@@ -1,6 +1,7 @@
 package dev.postrider.kafka;
 
 import dev.postrider.dispatch.Destination.Answers;
+import dev.postrider.kafka.Verdict.Scope;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.PostriderException;
@@ -9,14 +10,16 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands one batch to the client. The client may block for each record; together they may not, so
- * whatever holds for all of them ends the batch: the rest is answered without being sent. Used by
- * one thread.
+ * Hands one batch to the client. The client blocks when its buffer is full, for each record;
+ * together they may not, so whatever holds for all of them ends the batch: the rest is answered
+ * without being sent. Used by one thread, except for records of topics that the client has to ask
+ * for first.
  */
 final class Shipment {
   private final LiveProducer producer;
   private final Shunned shunned;
   private final Answers answers;
+  private final Duration maxBlock;
   private final Duration patience;
   private final long startNanos = System.nanoTime();
   private @Nullable Outcome ended;
@@ -25,6 +28,7 @@ final class Shipment {
     this.producer = producer;
     this.shunned = shunned;
     this.answers = answers;
+    this.maxBlock = maxBlock;
     this.patience = maxBlock.multipliedBy(2);
   }
 
@@ -43,10 +47,49 @@ final class Shipment {
       return;
     }
     Outcome answer = shunned.answerFor(record.topic());
-    if (answer == null) {
-      send(message, record);
-    } else {
+    if (answer != null) {
       answers.answer(message.id(), answer);
+    } else if (producer.topics().knows(record.topic())) {
+      Verdict failure = send(message, record);
+      if (failure != null
+          && (failure.scope() == Scope.DESTINATION || failure.scope() == Scope.PRODUCER)) {
+        ended = failure.outcome();
+      }
+    } else {
+      askAndSend(message, record);
+    }
+  }
+
+  /** Sends it when the topic is known: waiting for that here would hold up all other topics. */
+  private void askAndSend(Message message, ProducerRecord<byte[], byte[]> record) {
+    boolean asked =
+        producer
+            .topics()
+            .whenKnown(
+                record.topic(),
+                wrong -> {
+                  if (wrong == null) {
+                    Verdict unused = send(message, record);
+                  } else {
+                    note(record.topic(), wrong);
+                    answers.answer(message.id(), wrong.outcome());
+                  }
+                });
+    if (!asked) {
+      answers.answer(
+          message.id(),
+          Outcome.notSent(
+              "kafka_topics_busy", "too many unknown topics are being asked for", maxBlock));
+    }
+  }
+
+  /** What failed at once may have blocked: its topic is asked for before the next is sent. */
+  private void note(String topic, Verdict failure) {
+    if (failure.scope() != Scope.MESSAGE) {
+      producer.topics().forget(topic);
+    }
+    if (failure.scope() == Scope.TOPIC) {
+      shunned.add(topic, failure.outcome());
     }
   }
 
@@ -64,7 +107,8 @@ final class Shipment {
     return null;
   }
 
-  private void send(Message message, ProducerRecord<byte[], byte[]> record) {
+  /** Returns why it has failed, if it has at once. On any thread. */
+  private @Nullable Verdict send(Message message, ProducerRecord<byte[], byte[]> record) {
     Receipt receipt = new Receipt(message.id(), producer, answers);
     try {
       producer.send(record, receipt);
@@ -73,11 +117,8 @@ final class Shipment {
     }
     Verdict failure = receipt.failure();
     if (failure != null) {
-      switch (failure.scope()) {
-        case TOPIC -> shunned.add(record.topic(), failure.outcome());
-        case DESTINATION, PRODUCER -> ended = failure.outcome();
-        case MESSAGE, UNKNOWN -> {}
-      }
+      note(record.topic(), failure);
     }
+    return failure;
   }
 }

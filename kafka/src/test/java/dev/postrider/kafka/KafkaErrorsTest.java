@@ -34,7 +34,11 @@ class KafkaErrorsTest {
   private final List<Outcome> broken = new ArrayList<>();
   private final LiveProducer producer =
       new LiveProducer(
-          null, errors, Duration.ofSeconds(10), (self, why) -> broken.add(why), now::get);
+          null,
+          errors,
+          new LiveProducer.Patience(Duration.ofSeconds(10), Duration.ofMinutes(1), Runnable::run),
+          (self, why) -> broken.add(why),
+          now::get);
 
   @ParameterizedTest
   @CsvSource({

@@ -148,7 +148,7 @@ class RefusedRecordsTest {
       long start = System.nanoTime();
       List<String> codes = Sample.deliver(destination, batch).stream().map(Sample::code).toList();
       assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
-      assertThat(codes).contains("retryable kafka_unknown_topic", "unavailable kafka_busy");
+      assertThat(codes).contains("retryable kafka_unknown_topic", "not sent kafka_topics_busy");
       assertThat(codes).doesNotContain("delivered");
     }
   }

@@ -83,6 +83,9 @@ final class Sample {
     if (outcome instanceof Outcome.Unavailable unavailable) {
       return "unavailable " + unavailable.code();
     }
+    if (outcome instanceof Outcome.NotSent unsent) {
+      return "not sent " + unsent.code();
+    }
     return "delivered";
   }
 }

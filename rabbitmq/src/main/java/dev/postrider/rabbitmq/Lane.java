@@ -65,7 +65,7 @@ final class Lane implements ConfirmListener, ReturnListener {
   /** On the network thread: from another one its frames could follow the channel's end. */
   void publish(Parcel parcel) {
     if (!open) {
-      parcel.settle(Outcome.unavailable("channel_closed", "the channel is closed"));
+      parcel.settle(Replies.channelClosed("the channel is closed"));
       return;
     }
     long number = channel.getNextPublishSeqNo();
@@ -90,7 +90,7 @@ final class Lane implements ConfirmListener, ReturnListener {
     } catch (AlreadyClosedException e) {
       open = false;
       remove(number);
-      parcel.settle(Outcome.unavailable("channel_closed", Replies.text(e)));
+      parcel.settle(Replies.channelClosed(Replies.text(e)));
     } catch (IOException e) {
       open = false;
       watcher.broken(Outcome.unavailable("write_failed", Replies.text(e)));

@@ -42,6 +42,7 @@ final class Link implements Lane.Watcher, BlockedListener {
   private final AtomicReference<@Nullable Outcome> end = new AtomicReference<>();
   private final AtomicLong handedOver = new AtomicLong();
   private volatile @Nullable Outcome blocked;
+  private volatile long confirmedAtNanos;
 
   Link(Wire.Open wire, RabbitConfig config, Suspects suspects, Executor worker, Runnable onEnd) {
     this.wire = wire;
@@ -50,6 +51,7 @@ final class Link implements Lane.Watcher, BlockedListener {
     this.worker = worker;
     this.onEnd = onEnd;
     this.quarantine = new Quarantine(this, config, worker);
+    this.confirmedAtNanos = System.nanoTime() - config.confirmTimeout().toNanos();
   }
 
   /** Opens its channels; on the worker's thread. */
@@ -160,12 +162,13 @@ final class Link implements Lane.Watcher, BlockedListener {
 
   @Override
   public void confirmed(Parcel parcel, boolean delivered) {
+    confirmedAtNanos = System.nanoTime();
     if (delivered) {
       suspects.clear(parcel);
     }
   }
 
-  /** One of them is to blame. If it is the only one that is known, else each is tried by itself. */
+  /** One of them is to blame. Unless it is the only one, each is published again by itself. */
   @Override
   public void closed(Lane lane, ShutdownSignalException signal, List<Parcel> unconfirmed) {
     log.warn("event=outbox_rabbitmq_channel_closed reason=\"{}\"", Replies.text(signal));
@@ -173,7 +176,7 @@ final class Link implements Lane.Watcher, BlockedListener {
       blame(unconfirmed.get(0), signal);
     } else {
       unconfirmed.forEach(parcel -> suspects.add(parcel.id));
-      unconfirmed.forEach(parcel -> parcel.settle(Replies.beside(signal)));
+      unconfirmed.forEach(quarantine::add);
     }
     worker.execute(this::repair);
   }
@@ -213,12 +216,7 @@ final class Link implements Lane.Watcher, BlockedListener {
   /** Gives up what is not confirmed in time; regularly, on the worker's thread. */
   void sweep(long nowNanos) {
     Outcome held = blocked;
-    Outcome late =
-        held != null
-            ? held
-            : Outcome.retryable(
-                "confirm_timeout",
-                "no confirm within " + config.confirmTimeout().toMillis() + " ms");
+    Outcome late = held != null ? held : late(nowNanos);
     for (Lane lane : lanes) {
       // A blocked broker has not read what waits; a new channel would have to wait as well.
       if (lane.giveUpOverdue(nowNanos, late) && held == null) {
@@ -230,6 +228,14 @@ final class Link implements Lane.Watcher, BlockedListener {
     if (held == null) {
       closeIdle();
     }
+  }
+
+  /** A broker that confirms others is there: it is the message's queue that does not answer. */
+  private Outcome late(long nowNanos) {
+    String error = "no confirm within " + config.confirmTimeout().toMillis() + " ms";
+    return nowNanos - confirmedAtNanos < config.confirmTimeout().toNanos()
+        ? Outcome.retryable("confirm_timeout", error)
+        : Outcome.unavailable("confirm_timeout", error + ", for any message");
   }
 
   private void closeIdle() {

@@ -3,6 +3,7 @@ package dev.postrider.rabbitmq;
 import com.rabbitmq.client.ShutdownSignalException;
 import dev.postrider.message.Outcome;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -15,10 +16,13 @@ import org.jspecify.annotations.Nullable;
  * the worker's single thread.
  */
 final class Quarantine implements Lane.Watcher {
+  private static final Duration RETRY = Duration.ofSeconds(1);
+
   private final Link link;
   private final RabbitConfig config;
   private final Executor worker;
   private final Queue<Parcel> waiting = new ConcurrentLinkedQueue<>();
+  private final Queue<Parcel> condemned = new ConcurrentLinkedQueue<>();
   private volatile @Nullable Lane lane;
   private @Nullable Parcel inFlight;
 
@@ -42,7 +46,7 @@ final class Quarantine implements Lane.Watcher {
   private void pump() {
     while (inFlight == null || inFlight.isSettled()) {
       inFlight = null;
-      Parcel next = waiting.poll();
+      Parcel next = next();
       if (next == null) {
         return;
       }
@@ -55,12 +59,26 @@ final class Quarantine implements Lane.Watcher {
     }
   }
 
+  /**
+   * Those for an exchange that surely closes the channel go last: the others may be innocent. With
+   * pipelining all stay in their order, since they may be of one key.
+   */
+  private @Nullable Parcel next() {
+    for (Parcel next = waiting.poll(); next != null; next = waiting.poll()) {
+      if (config.pipelining() || !link.suspects().hasExchange(next.letter.exchange())) {
+        return next;
+      }
+      condemned.add(next);
+    }
+    return condemned.poll();
+  }
+
   /** Half of its time must be left, or it would be blamed for having had to wait. */
   private @Nullable Outcome obstacle(Parcel parcel) {
     Outcome obstacle = link.closedOrBlocked();
     long half = config.confirmTimeout().toNanos() / 2;
     return obstacle == null && parcel.overdue(System.nanoTime() + half)
-        ? Outcome.unavailable("quarantine_full", "too many suspect messages wait before it")
+        ? Outcome.notSent("quarantine_full", "too many suspect messages wait before it", RETRY)
         : obstacle;
   }
 
@@ -100,7 +118,7 @@ final class Quarantine implements Lane.Watcher {
   /** With pipelining, what waits may be of the same key, and must not pass. */
   private void releaseBehind() {
     if (config.pipelining()) {
-      Outcome behind = Outcome.unavailable("behind", "a message before it was refused");
+      Outcome behind = Replies.behind();
       for (Parcel parcel = waiting.poll(); parcel != null; parcel = waiting.poll()) {
         parcel.settle(behind);
       }
@@ -131,7 +149,7 @@ final class Quarantine implements Lane.Watcher {
     if (current != null) {
       current.giveUpAll(outcome);
     }
-    for (Parcel parcel = waiting.poll(); parcel != null; parcel = waiting.poll()) {
+    for (Parcel parcel = next(); parcel != null; parcel = next()) {
       parcel.settle(outcome);
     }
   }

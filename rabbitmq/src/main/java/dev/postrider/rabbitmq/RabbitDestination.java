@@ -5,6 +5,7 @@ import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Publishes to RabbitMQ with confirms: a message is delivered when the broker has confirmed it and
@@ -35,15 +36,21 @@ public final class RabbitDestination implements Destination {
     List<Lane> lanes = link == null ? List.of() : link.openLanes();
     if (link == null || lanes.isEmpty()) {
       Outcome why =
-          link == null
-              ? connector.absence()
-              : Outcome.unavailable("channel_closed", "all channels are closed");
+          link == null ? connector.absence() : Replies.channelClosed("all channels are closed");
       batch.forEach(message -> answers.answer(message.id(), why));
       return;
     }
     Shipment shipment = new Shipment(config, press, link, lanes, answers);
     shipment.send(batch, nextLane);
     nextLane += batch.size();
+  }
+
+  /** Exchange and routing key: the queues behind them may be full, or missing. */
+  @Override
+  public @Nullable String target(Message message) {
+    return config.exchange().isFixed() && config.routingKey().isFixed()
+        ? null
+        : config.exchange().fill(message) + "/" + config.routingKey().fill(message);
   }
 
   /** With pipelining the order holds as long as the broker refuses none in the middle. */

@@ -5,9 +5,13 @@ import com.rabbitmq.client.AuthenticationFailureException;
 import com.rabbitmq.client.Method;
 import com.rabbitmq.client.ShutdownSignalException;
 import dev.postrider.message.Outcome;
+import java.time.Duration;
 
 /** What the broker's reply codes mean. Holds no state. */
 final class Replies {
+  /** A channel is replaced sooner. */
+  private static final Duration SOON = Duration.ofMillis(100);
+
   private Replies() {}
 
   /** For the message that made the broker close the channel. */
@@ -28,10 +32,16 @@ final class Replies {
     return code == AMQP.NOT_FOUND || code == AMQP.ACCESS_REFUSED;
   }
 
-  /** For messages that were on a channel when another one made the broker close it. */
-  static Outcome beside(ShutdownSignalException signal) {
-    return Outcome.unavailable(
-        "channel_closed", "another message may have caused it: " + text(signal));
+  /**
+   * For messages that were not published, because another one made the broker close the channel.
+   */
+  static Outcome channelClosed(String text) {
+    return Outcome.notSent("channel_closed", text, SOON);
+  }
+
+  /** For messages of a key, with pipelining. */
+  static Outcome behind() {
+    return Outcome.notSent("behind", "a message before it did not arrive", SOON);
   }
 
   static Outcome connectionClosed(ShutdownSignalException signal) {

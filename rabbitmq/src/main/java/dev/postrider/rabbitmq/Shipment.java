@@ -5,10 +5,8 @@ import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** One batch on its way out over one link. Used by one thread. */
@@ -28,8 +26,8 @@ final class Shipment {
   private List<Link.Consignment> lot = new ArrayList<>(LOT);
   private long lotBytes;
 
-  /** With pipelining only: keys one of whose messages was not sent. */
-  private final Set<String> stopped = new HashSet<>();
+  /** With pipelining only: what is answered for keys one of whose messages was not sent. */
+  private final Map<String, Outcome> stopped = new HashMap<>();
 
   /** With pipelining only: which way each key goes. */
   private final Map<String, Boolean> suspectKeys = new HashMap<>();
@@ -54,13 +52,12 @@ final class Shipment {
 
   private void send(Message message) {
     String key = config.pipelining() ? message.key() : null;
-    Outcome refused =
-        key != null && stopped.contains(key)
-            ? Outcome.unavailable("behind", "a message before it was not sent")
-            : ship(message, key);
+    Outcome before = key == null ? null : stopped.get(key);
+    Outcome refused = before == null ? ship(message, key) : before;
     if (refused != null) {
       if (key != null) {
-        stopped.add(key);
+        // Without a connection none behind it would fare better.
+        stopped.put(key, refused instanceof Outcome.Unavailable ? refused : Replies.behind());
       }
       answers.answer(message.id(), refused);
     }

@@ -47,6 +47,10 @@ final class Suspects {
     }
   }
 
+  synchronized boolean hasExchange(String exchange) {
+    return exchanges.containsKey(exchange);
+  }
+
   void clear(Parcel delivered) {
     if (any) {
       synchronized (this) {

@@ -82,7 +82,7 @@ class RabbitDocumentTest {
   @Test
   @Tag("OP-6")
   void thePageNamesEveryCode() throws Exception {
-    Pattern code = Pattern.compile("(?:retryable|terminal|unavailable)\\(\\s*\"(\\w+)\"");
+    Pattern code = Pattern.compile("(?:retryable|terminal|unavailable|notSent)\\(\\s*\"(\\w+)\"");
     Set<String> used = new TreeSet<>();
     try (Stream<Path> sources = Files.walk(Path.of("src/main/java"))) {
       for (Path source : sources.filter(file -> file.toString().endsWith(".java")).toList()) {

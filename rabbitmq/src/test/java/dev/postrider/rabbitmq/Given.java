@@ -74,6 +74,9 @@ final class Given {
     if (outcome instanceof Outcome.Terminal terminal) {
       return "terminal " + terminal.code();
     }
+    if (outcome instanceof Outcome.NotSent unsent) {
+      return "not sent " + unsent.code();
+    }
     return outcome instanceof Outcome.Unavailable gone ? "unavailable " + gone.code() : "delivered";
   }
 

@@ -93,7 +93,7 @@ class RabbitFaultTest {
       } finally {
         server.thaw();
       }
-      assertThat(Given.codes(outcomes)).containsOnly("retryable confirm_timeout");
+      assertThat(Given.codes(outcomes)).containsOnly("unavailable confirm_timeout");
       // The late confirms come now, and must not be taken for those of other messages.
       broker.channel().queueUnbind(name, name, "#");
       await()
@@ -163,8 +163,8 @@ class RabbitFaultTest {
           .until(
               () -> {
                 List<String> codes = Given.codes(Given.answers(destination, batch));
-                assertThat(codes.get(0)).isIn("delivered", "unavailable channel_closed");
-                assertThat(codes.get(2)).isIn("delivered", "unavailable channel_closed");
+                assertThat(codes.get(0)).isIn("delivered", "not sent channel_closed");
+                assertThat(codes.get(2)).isIn("delivered", "not sent channel_closed");
                 return codes.equals(
                     List.of(
                         "delivered",

@@ -113,7 +113,7 @@ class RabbitRefusalTest {
     assertThat(distinct(broker.take(missing))).hasSize(30);
   }
 
-  /** As a relay does: what was unavailable comes again. Collects what was charged an attempt. */
+  /** As a relay does: what was not sent comes again. Collects what was charged an attempt. */
   private void untilAnswered(List<Message> messages, Set<UUID> charged) {
     List<Message> left = new ArrayList<>(messages);
     await()
@@ -127,8 +127,8 @@ class RabbitRefusalTest {
                 }
                 // The connection must outlive it: the others would pay for it.
                 assertThat(code)
-                    .isIn("delivered", "retryable no_exchange", "unavailable channel_closed");
-                if (!code.startsWith("unavailable")) {
+                    .isIn("delivered", "retryable no_exchange", "not sent channel_closed");
+                if (!code.startsWith("not sent")) {
                   left.remove(i);
                 }
               }
@@ -164,7 +164,7 @@ class RabbitRefusalTest {
             "terminal unencodable");
     // The client has counted one message more than the broker: were the channel used on, each
     // confirm would be taken for the message before, and the last never come.
-    assertThat(codes.subList(5, 25)).isSubsetOf("delivered", "unavailable channel_closed");
+    assertThat(codes.subList(5, 25)).isSubsetOf("delivered", "not sent channel_closed");
     Set<UUID> delivered = new HashSet<>();
     await()
         .until(

@@ -159,6 +159,17 @@ public abstract class DestinationContract {
     assertThat(messages).allMatch(message -> courier().answersFor(message.id()) == 2);
   }
 
+  /** Breakers go by it: one message, one target, also while the destination is busy or closed. */
+  @Test
+  public void namesTheSameTargetForAMessageAtAnyTime() {
+    Message message = messages("one", 1, 1).get(0);
+    String target = destination().target(message);
+    courier().send(List.of(message));
+    assertThat(destination().target(message)).isEqualTo(target);
+    destination().close();
+    assertThat(destination().target(message)).isEqualTo(target);
+  }
+
   @Test
   public void closesPromptlyAndMoreThanOnce() {
     courier().send(messages(null, 1, 10));

@@ -13,6 +13,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.apache.hc.core5.http.HttpResponse;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -148,6 +149,12 @@ public final class WebhookDestination implements Destination {
 
   private static Outcome closedOutcome() {
     return Outcome.unavailable("closed", "the destination is closed");
+  }
+
+  /** One endpoint: what fails there fails as a whole. */
+  @Override
+  public @Nullable String target(Message message) {
+    return null;
   }
 
   /** The engine keeps a key's order, and sends one of its messages at a time. */

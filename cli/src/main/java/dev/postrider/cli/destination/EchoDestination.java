@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Shows what another destination has taken, one line of JSON per message. That nobody reads any
@@ -51,6 +52,11 @@ public final class EchoDestination implements Destination {
   @Override
   public boolean keepsOrder() {
     return next.keepsOrder();
+  }
+
+  @Override
+  public @Nullable String target(Message message) {
+    return next.target(message);
   }
 
   @Override

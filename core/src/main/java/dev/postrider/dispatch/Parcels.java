@@ -1,0 +1,246 @@
+package dev.postrider.dispatch;
+
+import dev.postrider.message.Answered;
+import dev.postrider.message.Claimed;
+import dev.postrider.message.Outcome;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The messages that a dispatcher has: those that wait and those that are with the destination, a
+ * key's in their order. Sinks are called later, by whoever holds the lock no more: see {@link
+ * #takeCalls}. Not thread-safe: guarded by the dispatcher's lock.
+ */
+final class Parcels {
+  private final Breakers breakers;
+  private final Deque<Parcel> waiting = new ArrayDeque<>();
+  private final Set<Parcel> sent = new LinkedHashSet<>();
+  private List<Runnable> calls = new ArrayList<>();
+
+  Parcels(Breakers breakers) {
+    this.breakers = breakers;
+  }
+
+  /** What to tell the sinks, after unlocking. */
+  List<Runnable> takeCalls() {
+    if (calls.isEmpty()) {
+      return List.of();
+    }
+    List<Runnable> taken = calls;
+    calls = new ArrayList<>();
+    return taken;
+  }
+
+  void add(List<Claimed> batch, LeaseClock lease, Consumer<Answered> sink, Dispatcher.Check check) {
+    Map<Long, Run> runs = new HashMap<>();
+    for (Claimed claimed : batch) {
+      Run run = claimed.ordered() ? runs.get(claimed.keyId()) : null;
+      if (run != null) {
+        run.behind.add(new Parcel(claimed, lease, sink, check, run));
+        continue;
+      }
+      if (claimed.ordered()) {
+        run = new Run();
+        runs.put(claimed.keyId(), run);
+      }
+      waiting.add(new Parcel(claimed, lease, sink, check, run));
+    }
+  }
+
+  boolean isWaiting() {
+    return !waiting.isEmpty();
+  }
+
+  int sentCount() {
+    return sent.size();
+  }
+
+  /**
+   * Keeps one message to probe the destination with, the first whose target may be tried, and gives
+   * the others back.
+   */
+  void keepProbe(long now) {
+    Parcel probe = null;
+    for (Parcel parcel = waiting.poll(); parcel != null; parcel = waiting.poll()) {
+      releaseBehind(parcel.run); // a batch of a key would be more than a probe
+      boolean wanted = probe == null && !breakers.probing();
+      Duration deferral = wanted ? breakers.deferral(parcel, now) : null;
+      if (deferral != null) {
+        defer(parcel, deferral);
+      } else if (wanted) {
+        probe = parcel;
+      } else {
+        release(parcel);
+      }
+    }
+    if (probe != null) {
+      breakers.probeWith(probe);
+      waiting.add(probe);
+    }
+  }
+
+  /** Takes what may be handed over now, up to a number with the destination. */
+  List<Parcel> handOver(int concurrency, boolean keepsOrder, long now) {
+    List<Parcel> taken = new ArrayList<>();
+    while (!waiting.isEmpty() && sent.size() < concurrency) {
+      Parcel parcel = waiting.remove();
+      handOver(parcel, now, taken);
+      // What does not fit waits for the whole batch's answers: order is kept within a batch only.
+      Run run = parcel.run;
+      while (run != null && keepsOrder && !run.behind.isEmpty() && sent.size() < concurrency) {
+        handOver(run.behind.remove(), now, taken);
+      }
+    }
+    return taken;
+  }
+
+  /** From here on the timeout runs, for the check as well as for the destination. */
+  private void handOver(Parcel parcel, long now, List<Parcel> taken) {
+    parcel.stage = Parcel.Stage.SENT;
+    parcel.sentAtNanos = now;
+    if (parcel.run != null) {
+      parcel.run.sent++;
+    }
+    sent.add(parcel);
+    taken.add(parcel);
+  }
+
+  /**
+   * Of those handed over, the ones that may still be sent: not refused, their lease holds, nothing
+   * before them failed and no breaker is open. The others are given back.
+   */
+  List<Parcel> ready(List<Parcel> taken, long now) {
+    List<Parcel> ready = new ArrayList<>(taken.size());
+    for (Parcel parcel : taken) {
+      if (parcel.stage != Parcel.Stage.SENT) {
+        continue;
+      }
+      boolean mayGo =
+          parcel.lease.holds(now)
+              && (parcel.run == null || !parcel.run.broken)
+              && breakers.passes(parcel, now);
+      Duration deferral = mayGo ? breakers.deferral(parcel, now) : null;
+      if (mayGo && deferral == null) {
+        ready.add(parcel);
+        continue;
+      }
+      sent.remove(parcel);
+      breakRun(parcel.run);
+      if (deferral == null) {
+        release(parcel);
+      } else {
+        defer(parcel, deferral);
+      }
+    }
+    return ready;
+  }
+
+  /** Removes those handed over before this instant; they count as timed out. */
+  List<Parcel> timeOut(long sentBefore) {
+    List<Parcel> late = new ArrayList<>();
+    for (Iterator<Parcel> oldest = sent.iterator(); oldest.hasNext(); ) {
+      Parcel parcel = oldest.next();
+      if (sentBefore - parcel.sentAtNanos < 0) {
+        break;
+      }
+      oldest.remove();
+      parcel.stage = Parcel.Stage.TIMED_OUT;
+      late.add(parcel);
+    }
+    return late;
+  }
+
+  /** Whether it was with the destination, and is not any more. */
+  boolean takeBack(Parcel parcel) {
+    boolean removed = sent.remove(parcel);
+    if (removed) {
+      parcel.stage = Parcel.Stage.ANSWERED;
+    }
+    return removed;
+  }
+
+  /** Takes an answer: for its sink, and for what stands behind the message. */
+  void finish(Parcel parcel, Outcome outcome, @Nullable Duration deferral, long now) {
+    breakers.left(parcel);
+    answer(parcel, new Answered(parcel.claimed, outcome, parcel.latencyMs(now), deferral, false));
+    Run run = parcel.run;
+    if (!(outcome instanceof Outcome.Delivered)) {
+      breakRun(run);
+    } else if (run != null && --run.sent == 0 && !run.behind.isEmpty()) {
+      waiting.add(run.behind.remove());
+    }
+  }
+
+  /** Late: settled under its old lease it is refused, and so recorded as a conflict. */
+  void finishLate(Parcel parcel, Outcome outcome, long now) {
+    parcel.stage = Parcel.Stage.ANSWERED;
+    answer(parcel, new Answered(parcel.claimed, outcome, parcel.latencyMs(now), null, true));
+  }
+
+  void releaseWaiting() {
+    for (Parcel parcel : waiting) {
+      release(parcel);
+      releaseBehind(parcel.run);
+    }
+    waiting.clear();
+  }
+
+  /** What stands behind messages that are with the destination. */
+  void releaseFollowers() {
+    sent.forEach(parcel -> releaseBehind(parcel.run));
+  }
+
+  /** Gives back also what is with the destination. */
+  void abandonSent() {
+    for (Parcel parcel : sent) {
+      releaseBehind(parcel.run);
+      release(parcel);
+      parcel.stage = Parcel.Stage.ABANDONED;
+    }
+    sent.clear();
+  }
+
+  /** A message of the run did not arrive: what stands behind it may not go before it. */
+  private void breakRun(@Nullable Run run) {
+    if (run != null) {
+      run.sent--;
+      run.broken = true;
+      releaseBehind(run);
+    }
+  }
+
+  private void releaseBehind(@Nullable Run run) {
+    if (run != null) {
+      run.behind.forEach(this::release);
+      run.behind.clear();
+    }
+  }
+
+  private void release(Parcel parcel) {
+    unsent(parcel, Answered.unsent(parcel.claimed));
+  }
+
+  private void defer(Parcel parcel, Duration deferral) {
+    unsent(parcel, Answered.deferred(parcel.claimed, deferral));
+  }
+
+  private void unsent(Parcel parcel, Answered answered) {
+    breakers.left(parcel);
+    parcel.stage = Parcel.Stage.ANSWERED;
+    answer(parcel, answered);
+  }
+
+  private void answer(Parcel parcel, Answered answered) {
+    calls.add(() -> parcel.sink.accept(answered));
+  }
+}
