@@ -45,7 +45,7 @@ final class Backlog {
         from numbered n order by n.g;
       insert into postrider.queue (id, key_id, sequence, route, size, lane)
       select n.id, n.key_id, n.sequence, n.route, octet_length(n.payload),
-             postrider.lane_of(n.key_id)
+             postrider.lane_of(n.tenant)
         from numbered n order by n.g;
       """;
 

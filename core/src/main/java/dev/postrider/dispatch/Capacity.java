@@ -16,6 +16,10 @@ final class Capacity {
   private long bytesInFlight;
   private int reserved;
   private long bytesReserved;
+  private boolean isolating;
+  private boolean aloneOut;
+  private long isolatingSinceNanos;
+  private long isolateAgainNanos = System.nanoTime();
 
   Capacity(DestinationOptions options) {
     this.options = options;
@@ -27,12 +31,36 @@ final class Capacity {
 
   void took(Claimed claimed) {
     inFlight++;
-    bytesInFlight += claimed.message().payload().length;
+    bytesInFlight += claimed.bytes();
   }
 
   void settled(int messages, long bytes) {
     inFlight -= messages;
     bytesInFlight -= bytes;
+    endIsolation();
+  }
+
+  /**
+   * A message that is suspected of killing its relays waits to be sent alone: nothing else is
+   * claimed until all that is in flight is settled, and then that message. Other messages get at
+   * least as much time as this takes.
+   */
+  boolean isolateSuspect(long nowNanos) {
+    if (isolating || nowNanos - isolateAgainNanos < 0) {
+      return false;
+    }
+    isolating = true;
+    isolatingSinceNanos = nowNanos;
+    return true;
+  }
+
+  private void endIsolation() {
+    if (aloneOut && inFlight == 0 && reserved == 0) {
+      long now = System.nanoTime();
+      isolating = false;
+      aloneOut = false;
+      isolateAgainNanos = now + (now - isolatingSinceNanos);
+    }
   }
 
   @Nullable Room reserve(Breakers breakers, int batchSize, int claims, long nowNanos) {
@@ -40,7 +68,7 @@ final class Capacity {
         switch (breakers.state(nowNanos)) {
           case OPEN -> null;
           case HALF_OPEN -> breakers.probing() || reserved > 0 ? null : candidates();
-          case CLOSED -> share(batchSize, claims);
+          case CLOSED -> isolating ? alone() : share(batchSize, claims);
         };
     if (room != null) {
       reserved += room.messages();
@@ -52,13 +80,22 @@ final class Capacity {
   void unreserve(Room room) {
     reserved -= room.messages();
     bytesReserved -= room.bytes();
+    endIsolation();
+  }
+
+  private @Nullable Room alone() {
+    if (inFlight + reserved > 0) {
+      return null;
+    }
+    aloneOut = true;
+    return new Room(1, options.maxBytesInFlight(), false, true);
   }
 
   /** A few messages for a probe: the first may be for a target that is not to be tried now. */
   private @Nullable Room candidates() {
     int messages = Math.min(options.maxInFlight() - inFlight, CANDIDATES);
     long bytes = options.maxBytesInFlight() - bytesInFlight;
-    return messages < 1 || bytes < 1 ? null : new Room(messages, bytes, true);
+    return messages < 1 || bytes < 1 ? null : new Room(messages, bytes, true, false);
   }
 
   /** One of so many claims' share of what is left; null if that is less than a quarter of all. */
@@ -71,6 +108,6 @@ final class Capacity {
     }
     int most = Math.min(batchSize, Math.max(options.maxInFlight() / claims, 1));
     long mostBytes = Math.max(options.maxBytesInFlight() / claims, 1);
-    return new Room(Math.min(messages, most), Math.min(bytes, mostBytes), false);
+    return new Room(Math.min(messages, most), Math.min(bytes, mostBytes), false, false);
   }
 }

@@ -121,8 +121,19 @@ public final class Dispatcher implements AutoCloseable {
    * What may be claimed.
    *
    * @param probe whether one of them is to show if the destination is back
+   * @param alone whether it is for a single suspect
    */
-  public record Room(int messages, long bytes, boolean probe) {}
+  public record Room(int messages, long bytes, boolean probe, boolean alone) {}
+
+  /** A suspect waits to be sent alone; returns whether its turn begins now. */
+  public boolean isolateSuspect() {
+    lock.lock();
+    try {
+      return capacity.isolateSuspect(System.nanoTime());
+    } finally {
+      lock.unlock();
+    }
+  }
 
   /** Takes claimed messages, a key's in their order; the sink hears of each. */
   public void submit(List<Claimed> batch, LeaseClock lease, Consumer<Answered> sink, Check check) {

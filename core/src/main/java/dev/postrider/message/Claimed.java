@@ -1,5 +1,7 @@
 package dev.postrider.message;
 
+import java.util.Map;
+
 /**
  * A message under a lease.
  *
@@ -11,5 +13,14 @@ package dev.postrider.message;
 public record Claimed(Message message, int routeId, long keyId, int lostLeases, String tid) {
   public boolean ordered() {
     return keyId != 0;
+  }
+
+  /** Bytes of payload and headers, about as much as it takes in memory. */
+  public long bytes() {
+    long sum = message.payload().length;
+    for (Map.Entry<String, String> header : message.headers().entrySet()) {
+      sum += header.getKey().length() + header.getValue().length();
+    }
+    return sum;
   }
 }

@@ -352,6 +352,7 @@ final class Carrier implements Runnable {
   private boolean claim(Connection connection, Load load, List<Claimed> into) throws SQLException {
     long start = System.nanoTime();
     int room = load.room().messages();
+    boolean alone = load.room().alone();
     ClaimRequest.Start from = load.path().start(start);
     ClaimResult found =
         stages
@@ -365,14 +366,19 @@ final class Carrier implements Runnable {
                     config.lease(),
                     load.routes(),
                     from,
-                    ClaimRequest.Kind.DUE),
+                    alone ? ClaimRequest.Kind.SUSPECT : ClaimRequest.Kind.DUE),
                 stages.routing()::name);
     long end = System.nanoTime();
     int count = found.messages().size();
     boolean full = count >= room - room / 8; // as the claim itself sees it
-    load.path().took(found, from, full, start, end);
-    // A claim that did not look everywhere found too little.
-    lookAgain |= !full && (found.more() || !from.search() || !from.front());
+    if (alone) {
+      lookAgain = true;
+    } else {
+      load.path().took(found, from, full, start, end);
+      // A claim that did not look everywhere found too little.
+      lookAgain |= !full && (found.more() || !from.search() || !from.front());
+    }
+    lookAgain |= found.suspects() && !alone && load.dispatcher().isolateSuspect();
     stages.listener().claimed(count, Duration.ofNanos(end - start));
     into.addAll(found.messages());
     return full;
@@ -385,7 +391,7 @@ final class Carrier implements Runnable {
       Dispatcher dispatcher = stages.routing().line(claimed.routeId()).dispatcher();
       long[] sums = freed.computeIfAbsent(dispatcher, d -> new long[2]);
       sums[0]++;
-      sums[1] += claimed.message().payload().length;
+      sums[1] += claimed.bytes();
       Held claim = held.get(claimed.message().token());
       if (claim != null && --claim.open == 0) {
         held.remove(claimed.message().token());

@@ -26,8 +26,9 @@ record Line(
   @Nullable Outcome refuse(Claimed claimed) {
     if (Verdicts.exhausted(claimed, policy)) {
       return Outcome.terminal(
-          "attempts_exhausted",
-          "its relays died over it in all " + policy.maxAttempts() + " attempts");
+          "leases_lost",
+          "%d leases were lost, in the last %d of them it was the only message in flight"
+              .formatted(claimed.lostLeases(), policy.maxAttempts()));
     }
     try {
       return messageCheck.refuse(claimed.message());

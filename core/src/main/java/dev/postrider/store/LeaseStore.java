@@ -52,7 +52,7 @@ public final class LeaseStore {
                 where exists (select from unnest(?, ?) as g(namespace, topic)
                                where w.namespace = g.namespace
                                  and (g.topic is null or w.topic = g.topic)) limit 1000),
-               ?::postrider.claim_cursor) with ordinality as c(id, token, lane, attempt, delivery,
+               ?::postrider.claim_cursor, p_alone => ?) with ordinality as c(id, token, lane, attempt, delivery,
                key_id, sequence, route, created_at, tenant, aggregate_type, aggregate_id,
                event_type, ordering_key, dedupe_key, content_type, headers, payload, claimed_at,
                tid, lost_leases, cursor, search_us, suspects, more, place)
@@ -79,6 +79,7 @@ public final class LeaseStore {
   private final Calls calls;
   private volatile int workerId;
   private volatile @Nullable String cursor;
+  private volatile boolean suspects;
 
   public LeaseStore(DataSource dataSource, Schema schema, String worker) {
     this(dataSource, schema, worker, LeaseOptions.DEFAULT);
@@ -91,7 +92,11 @@ public final class LeaseStore {
     this.calls = new Calls(dataSource, (int) options.timeout().toSeconds(), this::failed);
   }
 
-  /** Takes due messages of all topics of a namespace, oldest first. */
+  /**
+   * Takes due messages of all topics of a namespace: those without a key oldest first, of each key
+   * the next ones. A message that lost several leases comes alone, so that it takes no others with
+   * it should it kill this worker too.
+   */
   public List<Claimed> claim(String namespace, int limit, Duration lease) {
     return claim(new @Nullable String[][] {{namespace}, {null}}, limit, lease);
   }
@@ -107,6 +112,21 @@ public final class LeaseStore {
     if (limit < 1) {
       throw new PostriderException("limit must be at least 1, got " + limit);
     }
+    if (suspects) {
+      List<Claimed> suspect = claim(routes, limit, lease, true);
+      suspects = false;
+      if (!suspect.isEmpty()) {
+        return suspect;
+      }
+    }
+    return claim(routes, limit, lease, false);
+  }
+
+  /**
+   * @param alone for a single message that is suspected of killing its workers
+   */
+  private List<Claimed> claim(
+      @Nullable String[][] routes, int limit, Duration lease, boolean alone) {
     long leaseMs = millis(lease);
     int id = workerId();
     List<Optional<Claimed>> rows =
@@ -121,6 +141,7 @@ public final class LeaseStore {
               call.setArray(5, call.getConnection().createArrayOf("text", routes[0]));
               call.setArray(6, call.getConnection().createArrayOf("text", routes[1]));
               call.setString(7, cursor);
+              call.setBoolean(8, alone);
             },
             this::claimedOrCursor);
     return rows.stream().flatMap(Optional::stream).toList();
@@ -129,6 +150,7 @@ public final class LeaseStore {
   private Optional<Claimed> claimedOrCursor(ResultSet row) throws SQLException {
     if (row.getObject("id") == null) {
       cursor = row.getString("cursor");
+      suspects = row.getBoolean("suspects");
       return Optional.empty();
     }
     return Optional.of(ClaimedRow.read(row));
