@@ -83,7 +83,7 @@ class PoolerTest {
     try (HeldConnection held = held(Duration.ofMillis(500))) {
       Connection connection = held.get();
       connection.setAutoCommit(false);
-      run(connection, "lock table postrider.lane in access exclusive mode");
+      run(connection, "lock table postrider.engine in access exclusive mode");
       await("the server ends it").until(() -> locks() == 0);
     }
   }
