@@ -155,7 +155,7 @@ class DispatcherTest {
     started.add(dispatcher);
     Dispatcher.Room first = dispatcher.reserve(500, 2);
     Dispatcher.Room second = dispatcher.reserve(500, 2);
-    assertThat(first).isEqualTo(new Dispatcher.Room(5, 500, false));
+    assertThat(first).isEqualTo(new Dispatcher.Room(5, 500, false, false));
     assertThat(second).isEqualTo(first);
     assertThat(dispatcher.reserve(500, 2)).isNull();
     dispatcher.unreserve(first);

@@ -117,7 +117,7 @@ class PoolerTest {
 
   private long locks() {
     return post.database.count(
-        "select count(*) from pg_locks where relation = 'postrider.lane'::regclass"
+        "select count(*) from pg_locks where relation = 'postrider.engine'::regclass"
             + " and mode = 'AccessExclusiveLock'");
   }
 

@@ -73,7 +73,7 @@ class LogicalCopyTest {
   private static void replicate(TestDatabase original, int port, TestDatabase copy) {
     copy.execute(
         """
-        truncate postrider.engine, postrider.lane, postrider.migration;
+        truncate postrider.engine, postrider.migration;
         select setval('postrider.lease_token', 1, false)
         """);
     original.execute(
