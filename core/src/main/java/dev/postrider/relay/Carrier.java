@@ -48,6 +48,7 @@ final class Carrier implements Runnable {
   private static final long LINGER_STEP_NANOS = 500_000;
   private static final long DEBOUNCE_NANOS = 1_000_000;
   private static final long ANSWER_SOON_NANOS = 10_000_000;
+  private static final int VAIN_RINGS = 3;
   private static final Duration ROOM_AGAIN = Duration.ofMillis(50);
   private static final Duration UNWOKEN = Duration.ofHours(1);
 
@@ -87,6 +88,7 @@ final class Carrier implements Runnable {
   private int vainRings;
   private int ringsToIgnore;
   private boolean rung;
+  private boolean idle;
   private long busySinceNanos;
   private long gatheringSinceNanos;
   private long exchangedAtNanos;
@@ -265,6 +267,7 @@ final class Carrier implements Runnable {
               claimed.clear();
               full[0] = false;
               lookAgain = false;
+              idle = true;
               boolean together = settling.isEmpty() ? loads.size() > 1 : !loads.isEmpty();
               connection.setAutoCommit(!together);
               if (!settling.isEmpty()) {
@@ -324,13 +327,15 @@ final class Carrier implements Runnable {
   private void foundWork(boolean found) {
     vainClaims = found ? 0 : Math.min(vainClaims + 1, 4);
     callsToIgnore = lead ? 0 : (1 << vainClaims) - 1;
-    // The same for rings: with several relays asleep, each hears them, and one gets the message.
-    if (found) {
+    // The same for rings: with several relays asleep each hears them, and one gets the message. Not
+    // if something waits that cannot go: that rings too, and others would not be heard for it.
+    if (found || !idle) {
       vainRings = 0;
     } else if (rung) {
-      vainRings = Math.min(vainRings + 1, 4);
+      vainRings = Math.min(vainRings + 1, VAIN_RINGS + 3);
     }
-    ringsToIgnore = rung || found ? (1 << vainRings) - 1 : ringsToIgnore;
+    ringsToIgnore =
+        vainRings <= VAIN_RINGS ? 0 : rung ? (1 << (vainRings - VAIN_RINGS)) - 1 : ringsToIgnore;
     rung = false;
   }
 
@@ -378,6 +383,7 @@ final class Carrier implements Runnable {
       // A claim that did not look everywhere found too little.
       lookAgain |= !full && (found.more() || !from.search() || !from.front());
     }
+    idle &= found.idle();
     lookAgain |= found.suspects() && !alone && load.dispatcher().isolateSuspect();
     stages.listener().claimed(count, Duration.ofNanos(end - start));
     into.addAll(found.messages());

@@ -162,7 +162,7 @@ public final class Desk implements AutoCloseable {
           array(select id from postrider.route))),
       settled as materialized (
         select array_agg(id) as ids,
-               postrider.settle(postrider.worker_id('courier'), 
+               postrider.settle(postrider.worker_id('courier'),
                  array_agg(id), array_agg(token), array_agg(%d::smallint), null, null,
                  array_agg('%s'::text), array_agg('it broke'::text))
           from claimed having count(*) > 0)

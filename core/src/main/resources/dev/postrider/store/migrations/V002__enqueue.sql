@@ -350,7 +350,7 @@ begin
     v_lane);
 
   -- Rings only while a relay sleeps: a NOTIFY in every transaction would serialise all commits.
-  if postrider.bell(v_route) = 1 then
+  if postrider.bell(v_route) = 1 and v_due is null then
     perform postrider.ring(v_route);
   end if;
   return row(v_id, v_seq, false)::postrider.enqueued;
