@@ -49,6 +49,7 @@ final class Carrier implements Runnable {
   private static final long DEBOUNCE_NANOS = 1_000_000;
   private static final long ANSWER_SOON_NANOS = 10_000_000;
   private static final int VAIN_RINGS = 3;
+  private static final int MAX_EMPTY_LOOKS = 64;
   private static final Duration ROOM_AGAIN = Duration.ofMillis(50);
   private static final Duration UNWOKEN = Duration.ofHours(1);
 
@@ -81,6 +82,7 @@ final class Carrier implements Runnable {
   private boolean armed;
   private boolean failed;
   private boolean lookAgain;
+  private int emptyLooks;
   private boolean discover;
   private boolean localLook;
   private int vainClaims;
@@ -289,7 +291,7 @@ final class Carrier implements Runnable {
     exchangedAtNanos = System.nanoTime();
     unsettled = List.of();
     settled(settling, refused[0] == null ? Set.of() : refused[0]);
-    hungry = full[0] || lookAgain || mayBeMore(claimed) || (hungry && loads.isEmpty());
+    hungry = full[0] || looksAgain(claimed) || mayBeMore(claimed) || (hungry && loads.isEmpty());
     if (!loads.isEmpty()) {
       foundWork(!claimed.isEmpty());
     }
@@ -299,6 +301,14 @@ final class Carrier implements Runnable {
       callHelp.run();
     }
     disarmWhenBusy(claimed);
+  }
+
+  /**
+   * A claim that saw only a part may go on at once, but not for ever if there is nothing to take.
+   */
+  private boolean looksAgain(List<Claimed> claimed) {
+    emptyLooks = claimed.isEmpty() ? emptyLooks + 1 : 0;
+    return lookAgain && emptyLooks < MAX_EMPTY_LOOKS;
   }
 
   /** Nobody rings while the bell is down, and a producer in this process does not say for what. */
@@ -471,6 +481,7 @@ final class Carrier implements Runnable {
     if (reasons.isEmpty() && (soon || full)) {
       return; // another carrier's claim may have set the room aside that this one wanted
     }
+    emptyLooks = 0;
     if (reasons.isEmpty()) {
       stages.listener().woken("poll");
       discover = true;

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Routing {
   /** How many topics one claim looks at; with more of them claims take turns. */
-  static final int ROUTES_PER_CLAIM = 256;
+  static final int ROUTES_PER_CLAIM = 64;
 
   private static final Duration DISCOVER_EVERY = Duration.ofMillis(20);
 

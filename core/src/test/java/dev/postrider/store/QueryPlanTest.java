@@ -105,10 +105,12 @@ class QueryPlanTest {
         "select postrider.enqueue('shop', 'orders', '{}', 'key-1')",
         "select postrider.enqueue('shop', 'bills', '{}', dedupe_key => 'd-' || now())",
         "select postrider.enqueue('shop', 'bills', '{}', dedupe_key => 'd-' || now())",
-        claim("null, null, null"),
-        claim("2, 0::smallint, " + id),
+        claim("p_front => false"),
+        claim(
+            "p_search => false, p_cursor => (array[(2, 0, false, 1)::postrider.place], 2, 0, now())"),
+        claim("p_alone => true"),
         settle(1),
-        claim("null, null, null"),
+        claim("p_front => false"),
         "select postrider.renew(array_agg(token), 1000) from postrider.lease",
         "select postrider.renew_held(1, postrider.new_id(), 1000)",
         "select postrider.renew_held(worker, ids[1], 1000) from postrider.lease",
@@ -117,24 +119,25 @@ class QueryPlanTest {
         "select * from postrider.message_state where id = " + id,
         "reset enable_seqscan",
         settle(2),
-        claim("null, null, null"),
+        claim("p_front => false"),
         settle(4),
         "update postrider.lease set claimed_at = '-infinity'",
-        "select postrider.park_followers(1::int, 3::smallint, 1000, array[1, 2])",
-        "select postrider.pull_followers(array[1, 2]::bigint[])",
+        "select postrider.hide_followers(array[1, 2], array[1, 1], array[1, 2])",
+        "select postrider.show_followers(array[1, 2]::bigint[])",
         "update postrider.queue set due_at = now() where lane < 0 and due_at < 'infinity'",
-        "select postrider.promote(100)",
-        claim("null, null, null"),
+        "select postrider.promote(100, '-infinity')",
+        claim("p_front => false"),
         "select postrider.settle_held(worker, ids, 3::smallint) from postrider.lease limit 1",
-        claim("null, null, null"),
+        claim("p_front => false"),
         "update postrider.lease set until = now() - interval '1 s'",
         "select postrider.reap()",
-        "select * from postrider.ranges(array[1, 2])",
+        "select * from postrider.ranges(array[1, 2], null, 64, true, true)",
+        "select * from postrider.find_suspect(array[1, 2])",
         "select postrider.settle_held(1, array[postrider.new_id()], 1::smallint)");
   }
 
   private static String claim(String after) {
-    return "select count(*) from postrider.claim(postrider.worker_id('ann'), 100, 1000000, 60000,"
+    return "select count(*) from postrider.claim_from(postrider.worker_id('ann'), 100, 1000000, 60000,"
         + " array[1, 2], "
         + after
         + ")";
@@ -166,7 +169,7 @@ class QueryPlanTest {
   private static boolean placed(String table, String condition) {
     String columns =
         switch (table) {
-          case "queue" -> "route =|key_id =|due_at <";
+          case "queue" -> "route =|key_id =|due_at <|due_at >=";
           case "message" -> "id =|id >=|\\(id =";
           default -> "message_id =";
         };

@@ -72,8 +72,7 @@ class QueueModelTest {
   /** Of all keys, whatever their number; the function looks itself which cannot go. */
   private static final String HIDE =
       """
-      select postrider.hide_followers(array_agg(k.key_id), array_agg(k.sequence), '{1, 2, 3}',
-               9223372036854775807)
+      select postrider.hide_followers(array_agg(k.key_id), array_agg(k.sequence), '{1, 2, 3}')
         from (select key_id, min(sequence) as sequence from postrider.queue
                where lane >= 0 group by key_id having key_id is not null) k
       """;

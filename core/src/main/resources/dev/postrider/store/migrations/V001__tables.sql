@@ -112,9 +112,11 @@ create table postrider.lease (
   until      timestamptz not null,
   open       int not null,
   ids        uuid[] not null,
-  keys       bigint[]          -- of the messages with a key, each once
+  keys       bigint[],         -- of the messages with a key, each once
+  lasts      bigint[]          -- the last sequence it took of each of them
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
-alter table postrider.lease alter column ids set storage external, alter column keys set storage external;
+alter table postrider.lease alter column ids set storage external, alter column keys set storage external,
+  alter column lasts set storage external;
 -- Tokens start at the clock, in microseconds. So those of a database that replaces another one are higher, and
 -- consumers that refuse lower tokens go on. See advance_sequences().
 create sequence postrider.lease_token;

@@ -166,8 +166,8 @@ begin
       values (key_id, p_namespace, p_key, sequence / 64, sequence)
       on conflict (namespace, key, generation) do nothing;
       if found then
-        -- The first row is written again, not only locked: at REPEATABLE READ that is how others notice.
-        update postrider.ordering_key k set last_sequence = k.last_sequence
+        -- The first row stays, but is full for whoever waits for it; and written, which others notice at REPEATABLE READ.
+        update postrider.ordering_key k set last_sequence = 63
          where k.namespace = p_namespace and k.key = p_key and k.generation = 0 and v_now.generation = 0;
         delete from postrider.ordering_key k
          where k.namespace = p_namespace and k.key = p_key and k.generation = v_now.generation and k.generation > 0;

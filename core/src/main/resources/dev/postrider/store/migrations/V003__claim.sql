@@ -83,20 +83,22 @@ begin
     select * from postrider.lease l where l.token >= p_from and l.until < now()
      order by l.token limit 100 for update skip locked
   loop
-    with held as materialized (
-      select q.tid from postrider.queue_rows(v_lease.ids) q where q.lease = v_lease.token),
-    freed as (
-      update postrider.queue q set lease = null, lost_leases = least(q.lost_leases, 32766) + 1,
-             lane = case when q.lost_leases + 1 < postrider.suspect_after() then q.lane else -1 - q.lane end,
-             due_at = case when q.lost_leases + 1 >= postrider.suspect_after()
-                           then now() + least(2 ^ (least(q.lost_leases, 10) + 1), 900) * interval '1 s' end
-       where q.ctid = any (array(select h.tid from held h)) and q.lease = v_lease.token
-      returning q.id, q.attempts, q.delivery)
-    insert into postrider.attempt (message_id, claimed_at, finished_at, worker, no, delivery, state, code)
-    select f.id, v_lease.claimed_at, now(), v_lease.worker, f.attempts, f.delivery, 4, 'lease_expired'
-      from freed f;
-    get diagnostics v_n = row_count;
-    reaped := reaped + v_n;
+    -- Again until none is left: a row may be moved by somebody who marks it.
+    while exists (select from postrider.queue_rows(v_lease.ids) q where q.lease = v_lease.token) loop
+      with freed as (
+        update postrider.queue q set lease = null, lost_leases = least(q.lost_leases, 32766) + 1,
+               lane = case when q.lost_leases + 1 < postrider.suspect_after() then q.lane else -1 - q.lane end,
+               due_at = case when q.lost_leases + 1 >= postrider.suspect_after()
+                             then now() + least(2 ^ (least(q.lost_leases, 10) + 1), 900) * interval '1 s' end
+         where q.lease = v_lease.token and q.ctid = any (array(
+           select h.tid from postrider.queue_rows(v_lease.ids) h where h.lease = v_lease.token))
+        returning q.id, q.attempts, q.delivery)
+      insert into postrider.attempt (message_id, claimed_at, finished_at, worker, no, delivery, state, code)
+      select f.id, v_lease.claimed_at, now(), v_lease.worker, f.attempts, f.delivery, 4, 'lease_expired'
+        from freed f;
+      get diagnostics v_n = row_count;
+      reaped := reaped + v_n;
+    end loop;
     delete from postrider.lease l where l.token = v_lease.token;
   end loop;
   select l.token into lowest from postrider.lease l where l.token >= p_from order by l.token limit 1;
@@ -134,56 +136,61 @@ end $$;
 create type postrider.place as (route int, lane int, keyed boolean, at bigint);
 
 -- What a relay gives back to its next claim, so that it goes on where this one ended.
-create type postrider.claim_cursor as (places postrider.place[], due_at timestamptz);
+create type postrider.claim_cursor as (
+  places postrider.place[], route int, lane int, -- of the last range that was served
+  due_at timestamptz);
 
--- The ranges that hold claimable rows, of at most p_most topics and tenants. One index probe for each, whatever its
--- length. If the last claim could not see all of them, goes on behind those it saw.
-create function postrider.ranges(p_routes int[], p_places postrider.place[], p_most int, p_front boolean)
+-- The ranges that hold claimable rows, of at most p_most topics and tenants, in a ring that starts behind the last one
+-- served: so whatever a claim had no room for comes first in the next. One index probe for each, whatever its length.
+create function postrider.ranges(
+  p_routes int[], p_cursor postrider.claim_cursor, p_most int, p_front boolean, p_keyed_first boolean)
 returns postrider.place[]
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 set enable_nestloop = on as $$
 declare
-  v_seen   int := 0;
-  v_after  int := -1;
+  v_route  int := coalesce((p_cursor).route, 0);
+  v_lane   int := coalesce((p_cursor).lane, -1);
+  v_ring   int[] := array(select r from unnest(p_routes) r order by r <= v_route, r);
   v_ranges postrider.place[];
 begin
-  if cardinality(p_places) >= p_most then
-    select count(*), min(l.last) into v_seen, v_after
-      from (select max(p.lane) as last from unnest(p_places) p group by p.route) l;
-  end if;
-  loop
-    with recursive found as (
-      select r.route, n.lane from unnest(p_routes) r(route) cross join lateral (
-        select q.lane from postrider.queue q
-         where q.route = r.route and q.lane > v_after order by q.lane limit 1) n
-      union all
-      select f.route, n.lane from found f cross join lateral (
-        select q.lane from postrider.queue q
-         where q.route = f.route and q.lane > f.lane order by q.lane limit 1) n)
-    select array_agg(row(f.route, f.lane, k.keyed, coalesce(p.at, 0))::postrider.place) into v_ranges
-      from (select * from found limit p_most) f
-     cross join lateral (
-       (select false as keyed from postrider.queue q
-         where q.route = f.route and q.lane = f.lane and q.key_id is null limit 1)
-       union all
-       (select true from postrider.queue q
-         where q.route = f.route and q.lane = f.lane and q.key_id is not null limit 1)) k
-      left join lateral (
-        select u.at from unnest(p_places) u
-         where u.keyed = k.keyed and (k.keyed or not p_front) and u.route = f.route and u.lane = f.lane limit 1) p on true;
-    exit when v_ranges is not null or v_after = -1;
-    v_after := -1;
-  end loop;
+  with ring as (
+    select v_route as route, v_lane as after, 2147483647 as until where v_route = any (p_routes)
+    union all
+    select r, -1, case when r = v_route then v_lane else 2147483647 end from unnest(v_ring) r)
+  select array_agg(row(f.route, f.lane, k.keyed, coalesce(p.at, 0))::postrider.place order by f.n, k.n) into v_ranges
+    from (
+      select r.route, l.lane, row_number() over () as n from ring r cross join lateral (
+        with recursive lanes as (
+          (select q.lane from postrider.queue q
+            where q.route = r.route and q.lane > r.after order by q.lane limit 1)
+          union all
+          select n.lane from lanes f cross join lateral (
+            select q.lane from postrider.queue q
+             where q.route = r.route and q.lane > f.lane order by q.lane limit 1) n)
+        select f.lane from lanes f where f.lane <= r.until limit p_most) l
+       limit p_most) f
+   cross join unnest(array[p_keyed_first, not p_keyed_first]) with ordinality k(keyed, n)
+   cross join lateral (
+     (select from postrider.queue q
+       where not k.keyed and q.route = f.route and q.lane = f.lane and q.key_id is null limit 1)
+     union all
+     (select from postrider.queue q
+       where k.keyed and q.route = f.route and q.lane = f.lane and q.key_id is not null limit 1)) any_row
+    left join lateral (
+      select u.at from unnest((p_cursor).places) u
+       where u.keyed = k.keyed and (k.keyed or not p_front) and u.route = f.route and u.lane = f.lane limit 1) p on true;
   return v_ranges;
 end $$;
 
 -- The first of the rows that may be taken together; usually all. Else the first of each group, then the second of
--- each, and so on: no tenant and no key fills the claim with its large messages.
+-- each, and so on, groups in the order of their ranges: no tenant and no key fills the claim with its large messages.
+-- A group is a key, or a range without keys as a negative number. p_keys, p_ranges: the range of each key.
 create function postrider.fitting(
-  p_tids tid[], p_sizes int[], p_groups bigint[], p_total bigint, p_limit int, p_bytes bigint, p_any boolean)
-returns tid[] language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+  p_tids tid[], p_sizes int[], p_groups bigint[], p_keys bigint[], p_ranges bigint[], p_total bigint, p_limit int,
+  p_bytes bigint, p_any boolean)
+returns tid[] language plpgsql immutable set search_path = pg_catalog, pg_temp set enable_hashjoin = on as $$
 begin
   if p_total <= p_bytes and cardinality(p_tids) <= p_limit then
     return p_tids;
@@ -191,17 +198,19 @@ begin
   return array(
     select f.tid from (
       select g.tid, row_number() over w as place, sum(g.size) over w as bytes from (
-        select u.tid, u.size, u.n, row_number() over (partition by u.grp order by u.n) as turn
-          from unnest(p_tids, p_sizes, p_groups) with ordinality u(tid, size, grp, n)) g
-      window w as (order by g.turn, g.n rows unbounded preceding)) f
+        select u.tid, u.size, u.n, coalesce(k.range, -u.grp) as range,
+               row_number() over (partition by u.grp order by u.n) as turn
+          from unnest(p_tids, p_sizes, p_groups) with ordinality u(tid, size, grp, n)
+          left join (select m.key_id, min(m.range) as range from unnest(p_keys, p_ranges) m(key_id, range)
+                      group by m.key_id) k on k.key_id = u.grp) g
+      window w as (order by g.turn, g.range, g.n rows unbounded preceding)) f
      where f.place <= p_limit and (f.bytes <= p_bytes or f.place = 1 and p_any));
 end $$;
 
 -- Keys whose first message cannot go fill the ranges that claims read. Hides their later messages from p_seen on, some
--- of each key, until the first one leaves; it is marked before, and if it has just left, or somebody works on it, its
--- key is passed over. p_recent: leases from this token on are too young to bother.
-create function postrider.hide_followers(p_keys bigint[], p_seen bigint[], p_routes int[], p_recent bigint)
-returns void
+-- of each key, until the first one leaves; it is marked before. If it is in flight, has just left, or somebody works on
+-- it, its key is passed over.
+create function postrider.hide_followers(p_keys bigint[], p_seen bigint[], p_routes int[]) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
@@ -215,8 +224,7 @@ begin
       select q.ctid as tid from postrider.queue q where q.key_id = k order by q.sequence limit 1) f);
   with firsts as materialized (
     select q.ctid as tid, q.key_id, q.pull from postrider.queue q
-     where q.ctid = any (v_firsts)
-       and (q.lane < 0 or not q.route = any (p_routes) or q.lease < p_recent)
+     where q.ctid = any (v_firsts) and q.lease is null and (q.lane < 0 or not q.route = any (p_routes))
        for update skip locked),
   marked as (
     update postrider.queue q set pull = true
@@ -232,36 +240,59 @@ begin
       limit 2000));
 end $$;
 
--- A marked message of these keys has left: shows the first one that is left, and marks it in turn.
+-- A marked message of these keys has left: shows the first one that is left, and marks it in turn. Waits for whoever
+-- changes that row just now: its mark must not be lost. Keys in order, so that two never wait for each other.
 create function postrider.show_followers(p_keys bigint[]) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
 as $$
 declare
-  v_firsts tid[];
+  v_key   bigint;
+  v_first record;
 begin
-  v_firsts := array(
-    select f.tid from (select distinct k from unnest(p_keys) k) k cross join lateral (
-      select q.ctid as tid, q.pull, q.due_at = 'infinity' and not q.blocked as hidden
-        from postrider.queue q where q.key_id = k.k order by q.sequence limit 1) f
-     where f.hidden is true or not f.pull);
-  update postrider.queue q set pull = true,
-         lane = case when q.due_at = 'infinity' and not q.blocked then -1 - q.lane else q.lane end,
-         due_at = case when q.due_at = 'infinity' and not q.blocked then null else q.due_at end
-   where q.ctid = any (v_firsts);
+  for v_key in select distinct k from unnest(p_keys) k order by k loop
+    loop
+      select q.sequence, q.pull, q.due_at = 'infinity' and not q.blocked as hidden into v_first
+        from postrider.queue q where q.key_id = v_key order by q.sequence limit 1 for update;
+      exit when not found;
+      update postrider.queue q set pull = true,
+             lane = case when v_first.hidden then -1 - q.lane else q.lane end,
+             due_at = case when v_first.hidden then null else q.due_at end
+       where q.key_id = v_key and q.sequence = v_first.sequence and (v_first.hidden is true or not q.pull);
+      -- Another one may have been there first when the wait was over.
+      exit when not exists (select from postrider.queue q
+                             where q.key_id = v_key and q.sequence < v_first.sequence and not q.pull);
+    end loop;
+  end loop;
 end $$;
 
--- A single suspect: the first message of its key, or one without.
-create function postrider.pick_suspect(p_routes int[]) returns tid
-language sql volatile security definer set search_path = pg_catalog, pg_temp
+-- Those of the keys of which a message is in flight.
+create function postrider.keys_in_flight(p_keys bigint[]) returns setof bigint
+language sql stable set enable_hashjoin = on set enable_mergejoin = off set enable_nestloop = off as $$
+  with leased as materialized (
+    select k.key_id, u.last, u.token
+      from unnest(p_keys) k(key_id)
+      join (select l.token, u.key_id, u.last
+              from postrider.lease l cross join lateral unnest(l.keys, l.lasts) u(key_id, last)) u
+        on u.key_id = k.key_id)
+  select distinct d.key_id from leased d cross join lateral (
+    select from postrider.queue q
+     where q.key_id = d.key_id and q.sequence <= d.last and q.lease = d.token limit 1) q
+$$;
+
+-- Where a suspect lies that may be claimed: the first message of its key, or one without. By due time first: the planner
+-- would rather read all rows of the topics.
+create function postrider.find_suspect(p_routes int[]) returns tid
+language sql stable security definer set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off as $$
-  select q.ctid from postrider.queue q
-   where q.due_at < 'infinity' and q.due_at <= now() and q.lost_leases >= postrider.suspect_after()
-     and q.route = any (p_routes)
-     and not exists (select from postrider.queue f where f.key_id = q.key_id and f.sequence < q.sequence)
-     and not exists (select from postrider.lease l where q.key_id = any (l.keys))
-   order by q.due_at limit 1 for update skip locked
+  select d.tid from (
+    select q.ctid as tid, q.route, q.key_id, q.sequence, q.lost_leases from postrider.queue q
+     where q.due_at < 'infinity' and q.due_at <= now() order by q.due_at limit 500) d
+   where d.lost_leases >= postrider.suspect_after() and d.route = any (p_routes)
+     and (select true from postrider.queue f where f.key_id = d.key_id and f.sequence < d.sequence limit 1) is null
+     and not exists (select from postrider.keys_in_flight(array[d.key_id]))
+   limit 1
 $$;
 
 -- Locks the oldest free messages without a key of each range, at most p_share of one.
@@ -281,15 +312,16 @@ $$;
 -- Steps from key to key, p_visits in each range: one index probe for each key, and one for its first message, which may
 -- be of another topic. Locks the first messages of those that are free, and reads on to where the key's run ends.
 -- Runs are equally long, but together not longer than p_share; what short ones leave goes to the others.
--- cut: there were more free keys than rows to take. stuck_*: the keys that were not free. ends, last: the ranges that have more keys, and the last one seen there.
+-- free_*: the keys that may go, and their ranges. cut: there were more of them than rows to take. stuck_*: the keys whose first message waits. ends, last: the ranges that have more keys, and the last one seen there. met: the ranges with keys behind their place.
 create function postrider.pick_keyed(
   p_places postrider.place[], p_visits int, p_limit int, p_share int, p_routes int[],
-  out tids tid[], out sizes int[], out groups bigint[], out bytes bigint, out keys bigint[], out cut boolean,
-  out stuck_keys bigint[], out stuck_seen bigint[], out stuck_leases bigint[], out ends bigint[], out last bigint[])
+  out tids tid[], out sizes int[], out groups bigint[], out bytes bigint, out keys bigint[], out free_keys bigint[],
+  out free_ranges bigint[], out cut boolean,
+  out stuck_keys bigint[], out stuck_seen bigint[], out ends bigint[], out last bigint[], out met bigint[])
 language plpgsql volatile as $$
 declare
   v_firsts tid[];
-  v_again  boolean;
+  v_flying bigint[];
   v_frees  boolean[];
   v_leases bigint[];
   v_free   boolean;
@@ -318,22 +350,26 @@ begin
       from walk w cross join lateral (
         select q.ctid as tid, q.lease, q.lane, q.route from postrider.queue q
          where q.key_id = w.key_id order by q.sequence limit 1) f)
-  select array_agg(f.tid) filter (where f.free), array_agg(f.key_id) filter (where not f.free),
-         array_agg(f.seen) filter (where not f.free), array_agg(f.lease) filter (where not f.free),
-         array_agg(f.n) filter (where f.step = p_visits), array_agg(f.key_id) filter (where f.step = p_visits)
-    into v_firsts, stuck_keys, stuck_seen, stuck_leases, ends, last from firsts f;
+  select array_agg(f.tid) filter (where f.free), array_agg(f.key_id) filter (where f.free),
+         array_agg(f.n) filter (where f.free), array_agg(f.key_id) filter (where f.lease is null and not f.free),
+         array_agg(f.seen) filter (where f.lease is null and not f.free),
+         array_agg(f.n) filter (where f.step = p_visits), array_agg(f.key_id) filter (where f.step = p_visits),
+         array_agg(f.n) filter (where f.step = 1)
+    into v_firsts, free_keys, free_ranges, stuck_keys, stuck_seen, ends, last, met from firsts f;
   if v_firsts is null then
     return;
   end if;
 
   cut := cardinality(v_firsts) > p_limit;
-  select array_agg(distinct l.key_id), bool_or(l.delivery > 1) into keys, v_again from (
-    select q.key_id, q.delivery from postrider.queue q
-     where q.ctid = any (v_firsts[1:p_limit]) and q.lease is null and q.lane >= 0 for update skip locked) l;
-  if v_again then
-    -- Replayed or requeued in front of messages that may be in flight: only one of a key may be.
-    keys := array(
-      select k from unnest(keys) k where not exists (select from postrider.lease l where k = any (l.keys)));
+  select array_agg(distinct l.key_id) into keys from (
+    select q.key_id from postrider.queue q
+     where q.ctid = any (v_firsts[1:p_limit]) and q.lease is null
+       and q.lane + 0 >= 0 -- no condition for an index: the planner is to use the places
+       for update skip locked) l;
+  -- The first message is free, but later ones may be in flight: it was put in front of them, or came back before them.
+  v_flying := array(select f from postrider.keys_in_flight(keys) f);
+  if v_flying <> '{}' then
+    keys := array(select k from unnest(keys) k where not k = any (v_flying));
   end if;
   if keys is null or keys = '{}' then
     return;
@@ -369,7 +405,7 @@ end $$;
 -- taken, so ranges of keys go on behind the last key of which something was.
 create function postrider.places_after(
   p_places postrider.place[], p_share int, p_groups bigint[], p_sequences bigint[], p_ends bigint[], p_last bigint[],
-  p_cut boolean, p_taken_routes int[], p_taken_lanes int[], p_taken_keys bigint[], p_round boolean,
+  p_met bigint[], p_cut boolean, p_taken_routes int[], p_taken_lanes int[], p_taken_keys bigint[], p_round boolean,
   out places postrider.place[], out more postrider.place[])
 language sql immutable as $$
   select array_agg(row(r.route, r.lane, r.keyed, r.at)::postrider.place),
@@ -377,10 +413,10 @@ language sql immutable as $$
     from (
       select r.route, r.lane, r.keyed,
              case when not r.keyed then coalesce(p.at, r.at)
-                  when p_cut then coalesce(t.at, r.at)
+                  when p_cut and r.n = any (p_met) then coalesce(t.at, r.at)
                   else coalesce(k.at, 0) end as at,
              case when not r.keyed then p.rows >= p_share
-                  else p_cut or k.at is not null or p_round and r.at > 0 end as more
+                  else p_cut and r.n = any (p_met) or k.at is not null or p_round and r.at > 0 end as more
         from unnest(p_places) with ordinality r(route, lane, keyed, at, n)
         left join unnest(p_ends, p_last) k(n, at) on k.n = r.n
         left join (
@@ -436,10 +472,10 @@ declare
   v_taken  record;
   v_stuck  record;
   v_keys   bigint[];
-  v_recent bigint;
+  v_suspect tid;
+  v_sequences bigint[];
   v_stuck_keys   bigint[] := '{}';
   v_stuck_seen   bigint[] := '{}';
-  v_stuck_leases bigint[] := '{}';
 begin
   perform postrider.check_isolation();
   perform pg_advisory_xact_lock_shared(hashtext('postrider.claim'));
@@ -453,12 +489,9 @@ begin
     next.due_at := '-infinity';
     if exists (select from postrider.queue q where q.due_at < 'infinity' and q.due_at <= now()) then
       next.due_at := postrider.promote(2 * p_limit, '-infinity');
-      suspects := exists (
-        select from postrider.queue q
-         where q.due_at < 'infinity' and q.due_at <= now() and q.lost_leases >= postrider.suspect_after()
-           and q.route = any (p_routes));
+      suspects := postrider.find_suspect(p_routes) is not null;
     end if;
-    v_places := postrider.ranges(p_routes, v_places, c_ranges, p_front);
+    v_places := postrider.ranges(p_routes, p_cursor, c_ranges, p_front, hashint8(v_token) % 2 = 0);
     search_us := (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000000)::bigint;
   elsif exists (select from postrider.queue q
                  where q.due_at >= (p_cursor).due_at and q.due_at < 'infinity' and q.due_at <= now()) then
@@ -466,11 +499,13 @@ begin
   end if;
 
   if p_alone then
+    v_suspect := postrider.find_suspect(p_routes);
+    perform from postrider.queue q where q.ctid = v_suspect for update skip locked;
     update postrider.queue q set lease = v_token, due_at = null, pull = true, lane = -1 - q.lane
-     where q.ctid = postrider.pick_suspect(p_routes)
+     where q.ctid = v_suspect and found and q.lease is null and q.due_at <= now()
     returning array[q.ctid], array[q.id], array[q.lane], array[q.attempts], array[q.lost_leases],
-              array[q.delivery], array_remove(array[q.key_id], null)
-      into tids, ids, lanes, attempts, lost_leases, deliveries, v_keys;
+              array[q.delivery], array[q.key_id], array[q.sequence]
+      into tids, ids, lanes, attempts, lost_leases, deliveries, v_keys, v_sequences;
     v_left := p_limit - coalesce(cardinality(ids), 0);
     v_places := null;
   end if;
@@ -491,12 +526,14 @@ begin
          set lease = v_token, due_at = null, pull = q.pull or q.lane < 0,
              lane = case when q.lane < 0 then -1 - q.lane else q.lane end
        where q.ctid = any (postrider.fitting(v_plain.tids || v_keyed.tids, v_plain.sizes || v_keyed.sizes,
-               v_plain.groups || v_keyed.groups, v_plain.bytes + v_keyed.bytes, v_left, v_bytes, v_left = p_limit))
+               v_plain.groups || v_keyed.groups, v_keyed.free_keys, v_keyed.free_ranges,
+               v_plain.bytes + v_keyed.bytes, v_left, v_bytes, v_left = p_limit))
       returning q.ctid as tid, q.id, q.route, q.lane, q.attempts, q.lost_leases, q.delivery, q.size, q.key_id,
                 q.sequence)
     select count(*) as n, coalesce(sum(t.size), 0) as bytes, array_agg(t.tid) as tids, array_agg(t.id) as ids,
            array_agg(t.lane) as lanes, array_agg(t.attempts) as attempts, array_agg(t.lost_leases) as lost_leases,
-           array_agg(t.delivery) as deliveries, array_agg(t.route) as routes, array_agg(t.key_id) as keys
+           array_agg(t.delivery) as deliveries, array_agg(t.route) as routes, array_agg(t.key_id) as keys,
+           array_agg(t.sequence) as sequences
       into v_taken from (select * from taken order by key_id nulls first, sequence) t;
     if cardinality(v_keyed.ends) > 0 and v_taken.n < v_left / 2 then
       v_visits := 4 * v_visits; -- few of these keys could go
@@ -509,19 +546,29 @@ begin
     attempts := attempts || v_taken.attempts;
     lost_leases := lost_leases || v_taken.lost_leases;
     deliveries := deliveries || v_taken.deliveries;
-    v_keys := v_keys || v_keyed.keys;
+    if v_keyed.keys is not null then
+      v_keys := v_keys || v_taken.keys;
+      v_sequences := v_sequences || v_taken.sequences;
+    end if;
     v_stuck_keys := v_stuck_keys || v_keyed.stuck_keys;
     v_stuck_seen := v_stuck_seen || v_keyed.stuck_seen;
-    v_stuck_leases := v_stuck_leases || v_keyed.stuck_leases;
 
     select * into v_after from postrider.places_after(
-      v_places, v_share, v_plain.groups, v_plain.sequences, v_keyed.ends, v_keyed.last,
+      v_places, v_share, v_plain.groups, v_plain.sequences, v_keyed.ends, v_keyed.last, v_keyed.met,
       v_keyed.cut or v_taken.n < coalesce(cardinality(v_plain.tids), 0) + coalesce(cardinality(v_keyed.tids), 0),
       v_taken.routes, v_taken.lanes, v_taken.keys, p_search);
+    if v_pass = 1 then
+      -- The last range of which something was taken, or of those that were seen if nothing was.
+      select r.route, r.lane into next.route, next.lane
+        from unnest(v_places) with ordinality r(route, lane, keyed, at, n)
+       order by exists (select from unnest(v_taken.routes, v_taken.lanes) t(route, lane)
+                         where t.route = r.route and t.lane = r.lane) desc, r.n desc limit 1;
+    end if;
     v_done := v_after.places || v_done;
     v_places := v_after.more;
   end loop;
-  more := v_places is not null;
+  more := v_places is not null or p_search and (
+    select count(*) from (select from unnest(v_done) d group by d.route, d.lane) r) >= c_ranges;
   idle := ids is null and not exists (
     select from (select q.lease from postrider.queue q where q.route = any (p_routes) limit 100) q where q.lease is null);
   if v_done is not null then
@@ -533,22 +580,19 @@ begin
   end if;
 
   if cardinality(v_stuck_keys) >= c_stuck then
-    v_recent := coalesce(
-      (select min(l.token) from postrider.lease l where l.claimed_at > now() - interval '1 s'), v_token);
     select array_agg(s.key_id) as keys, array_agg(s.seen) as seen into v_stuck
-      from (select u.key_id, min(u.seen) as seen
-              from unnest(v_stuck_keys, v_stuck_seen, v_stuck_leases) u(key_id, seen, lease)
-             where u.lease is null or u.lease < v_recent group by u.key_id limit 1000) s;
-    if cardinality(v_stuck.keys) >= c_stuck then
-      perform postrider.hide_followers(v_stuck.keys, v_stuck.seen, p_routes, v_recent);
-    end if;
+      from (select u.key_id, min(u.seen) as seen from unnest(v_stuck_keys, v_stuck_seen) u(key_id, seen)
+             group by u.key_id limit 1000) s;
+    perform postrider.hide_followers(v_stuck.keys, v_stuck.seen, p_routes);
   end if;
 
   if v_left < p_limit then
     token := v_token;
-    insert into postrider.lease (token, worker, claimed_at, until, open, ids, keys)
-    values (v_token, p_worker, now(), now() + p_lease_ms * interval '1 ms', cardinality(take.ids), take.ids,
-      v_keys);
+    insert into postrider.lease (token, worker, claimed_at, until, open, ids, keys, lasts)
+    select v_token, p_worker, now(), now() + p_lease_ms * interval '1 ms', cardinality(take.ids), take.ids,
+           array_agg(k.key_id), array_agg(k.last)
+      from (select u.key_id, max(u.sequence) as last from unnest(v_keys, v_sequences) u(key_id, sequence)
+             where u.key_id is not null group by u.key_id) k;
   end if;
 end $$;
 

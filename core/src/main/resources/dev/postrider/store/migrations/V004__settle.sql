@@ -60,6 +60,7 @@ declare
   v_tid    tid[] := p_tid;
   v_leases record;
   v_gone   record;
+  v_left   uuid[];
   v_done   uuid[] := '{}';
   v_tokens bigint[] := '{}';
   v_pulls  bigint[];
@@ -75,11 +76,10 @@ begin
   for v_round in 1 .. 2 loop
     -- Rows seldom move while they are leased: when later ones of their key are hidden, or a worker renews one.
     if v_tid is null then
-      v_tid := array(
-        select q.tid from postrider.queue_rows(array(
-          select g.id from unnest(p_id, p_outcome) as g(id, outcome)
-           where g.outcome in (1, 3) and not g.id = any (v_done))) q
-         where q.lease = any (p_token));
+      v_left := array(
+        select g.id from unnest(p_id, p_outcome) as g(id, outcome)
+         where g.outcome in (1, 3) and not g.id = any (v_done));
+      v_tid := array(select q.tid from postrider.queue_rows(v_left) q where q.lease = any (p_token));
     end if;
     exit when v_tid = '{}';
     select * into v_gone from postrider.settle_gone(
@@ -99,12 +99,17 @@ begin
     v_tid := null;
   end loop;
 
-  if cardinality(v_done) < cardinality(p_id) then
+  -- Again while one is left that we hold: a row may be moved by somebody who marks it.
+  while exists (
+    select from unnest(p_id, p_token, p_outcome) g(id, token, outcome) cross join lateral (
+      select from postrider.queue_rows(array[g.id]) q where q.lease = g.token limit 1) q
+     where g.outcome in (2, 4, 5, 6) and cardinality(v_done) < cardinality(p_id) and not g.id = any (v_done))
+  loop
     select * into v_more from postrider.settle_undelivered(
       p_worker, p_id, p_token, p_outcome, p_latency_ms, p_delay_ms, p_code, p_error, p_due_at);
     v_done := v_done || v_more.done;
     v_tokens := v_tokens || v_more.tokens;
-  end if;
+  end loop;
 
   -- A lease ends with its last row.
   with closed as materialized (select t.token, count(*) as n from unnest(v_tokens) t(token) group by 1),
@@ -173,10 +178,11 @@ begin
   kept as (
     update postrider.queue q set
         lease = null,
-        lane = case when g.outcome = 5 then q.lane else -1 - q.lane end,
+        lane = case when g.outcome = 5 and q.lost_leases < postrider.suspect_after() then q.lane else -1 - q.lane end,
         due_at = case when g.outcome in (2, 6)
                       then coalesce(g.due_at, now() + greatest(g.delay_ms, 0) * interval '1 ms')
-                      when g.outcome = 4 then 'infinity' end,
+                      when g.outcome = 4 then 'infinity'
+                      when g.outcome = 5 and q.lost_leases >= postrider.suspect_after() then now() end,
         blocked = g.outcome = 4,
         attempts = case when g.outcome in (2, 4) then least(q.attempts, 32766) + 1 else q.attempts end,
         lost_leases = case when g.outcome = 5 or g.code is null then q.lost_leases else 0 end
@@ -276,13 +282,16 @@ begin
   end loop;
   update postrider.lease l set until = v_until where l.token = v_row.token and l.open = 1;
   if not found then
-    insert into postrider.lease (token, worker, claimed_at, until, open, ids, keys)
-    select nextval('postrider.lease_token'), l.worker, l.claimed_at, v_until, 1, array[p_id],
-           array_remove(array[v_row.key_id], null)
+    insert into postrider.lease (token, worker, claimed_at, until, open, ids, keys, lasts)
+    select nextval('postrider.lease_token'), l.worker, l.claimed_at, v_until, 1, array[p_id], l.keys, l.lasts
       from postrider.lease l where l.token = v_row.token
     returning token into v_token;
-    update postrider.queue q set lease = v_token
-     where q.ctid = any (array(select r.tid from postrider.queue_rows(array[p_id]) r));
+    loop
+      update postrider.queue q set lease = v_token
+       where q.lease = v_row.token
+         and q.ctid = any (array(select r.tid from postrider.queue_rows(array[p_id]) r));
+      exit when found; -- else somebody has just moved the row, to mark it
+    end loop;
     update postrider.lease l set open = l.open - 1 where l.token = v_row.token;
   end if;
   return true;
