@@ -53,7 +53,8 @@ class HeldSnapshotTest {
 
   @BeforeEach
   void holdASnapshot() throws SQLException {
-    post.database.execute("select postrider.worker_id('w'), postrider.intern_route('shop', 'orders')");
+    post.database.execute(
+        "select postrider.worker_id('w'), postrider.intern_route('shop', 'orders')");
     reader = post.database.transaction();
     reader.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
     try (Statement statement = reader.createStatement()) {
@@ -177,8 +178,7 @@ class HeldSnapshotTest {
         Statement statement = connection.createStatement()) {
       statement.execute("select postrider.claim(1, 1, 1000, 60000, '{1}')");
       connection.commit();
-      try (ResultSet row =
-          statement.executeQuery("select lowest from postrider.reap_from(0)")) {
+      try (ResultSet row = statement.executeQuery("select lowest from postrider.reap_from(0)")) {
         row.next();
         return row.getLong(1);
       }

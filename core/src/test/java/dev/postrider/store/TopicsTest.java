@@ -70,7 +70,10 @@ class TopicsTest {
     }
     // Statistics of a session are complete when it has ended.
     await()
-        .until(() -> post.database.count("select idx_scan from pg_stat_user_tables where" + ROUTE) >= 10);
+        .until(
+            () ->
+                post.database.count("select idx_scan from pg_stat_user_tables where" + ROUTE)
+                    >= 10);
     assertThat(
             post.database.count(
                 "select seq_tup_read + idx_tup_fetch from pg_stat_user_tables where" + ROUTE))
