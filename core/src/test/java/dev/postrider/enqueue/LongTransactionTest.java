@@ -38,8 +38,7 @@ class LongTransactionTest {
       assertThat(most(connection, call)).isLessThan(2 * early + 20);
       connection.commit();
     }
-    assertThat(
-            database.count("select max(sequence) - count(*) from postrider.message"))
+    assertThat(database.count("select max(sequence) - count(*) from postrider.message"))
         .as("no sequence is missing")
         .isZero();
   }
