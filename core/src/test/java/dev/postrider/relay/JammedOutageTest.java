@@ -61,8 +61,7 @@ class JammedOutageTest {
             .withBreaker(new BreakerOptions(3, Duration.ofMillis(100), Duration.ofMillis(400))),
         RouteOptions.DEFAULT.withRetry(RetryPolicy.DEFAULT.withOnDead(DeadPolicy.BLOCK)));
     await()
-        .until(
-            () -> post.database.count("select count(*) from postrider.dead_letter") == BLOCKED);
+        .until(() -> post.database.count("select count(*) from postrider.dead_letter") == BLOCKED);
     up.set(false);
     List<UUID> healthy = send("healthy-", 20, 2);
     await().until(() -> post.heard.breakers.stream().filter("half_open"::equals).count() >= 3);

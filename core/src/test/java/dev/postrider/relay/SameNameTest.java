@@ -70,7 +70,9 @@ class SameNameTest {
     long first = worker("a");
     post.send("orders", null);
     post.database.execute(
-        "select postrider.claim(" + first + ", 1, 1000, 60000, array(select id from postrider.route))");
+        "select postrider.claim("
+            + first
+            + ", 1, 1000, 60000, array(select id from postrider.route))");
     post.database.execute("select postrider.worker_stopped(" + first + ")");
     assertThat(worker("b")).isNotEqualTo(first);
   }
