@@ -29,10 +29,18 @@ final class Post implements AutoCloseable {
     Awaitility.setDefaultPollInterval(Duration.ofMillis(20));
   }
 
-  final TestDatabase database = TestDatabase.create();
+  final TestDatabase database;
   final List<Message> delivered = Collections.synchronizedList(new ArrayList<>());
   final Heard heard = new Heard();
   private final List<Relay> relays = new CopyOnWriteArrayList<>();
+
+  Post() {
+    this(TestDatabase.create());
+  }
+
+  Post(TestDatabase database) {
+    this.database = database;
+  }
 
   /** Quick to poll and to reap; leases so long that nothing in a test waits for their end. */
   static RelayConfig config() {

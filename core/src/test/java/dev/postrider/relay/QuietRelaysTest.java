@@ -1,0 +1,98 @@
+package dev.postrider.relay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Relays are woken for what they serve, and seldom in vain. */
+@Tag("EN-21")
+@Timeout(60)
+class QuietRelaysTest {
+  private static final Duration NEVER = Duration.ofMinutes(1);
+
+  @AutoClose private final Post post = new Post();
+
+  /** A relay of one topic that sleeps; returns what it hears. */
+  private Heard startAsleep(String topic) {
+    Heard heard = new Heard();
+    Relay relay =
+        post.start(
+            post.builder()
+                .config(Post.config().withPollInterval(NEVER).withCarriers(1))
+                .listener(heard)
+                .destination("here", post.taking())
+                .route("shop", topic, "here"));
+    int before = post.delivered.size();
+    post.send(topic, null);
+    await().until(() -> post.delivered.size() == before + 1 && relay.status().listening());
+    untilAsleep();
+    return heard;
+  }
+
+  private void untilAsleep() {
+    post.untilEmpty();
+    await()
+        .until(
+            () ->
+                post.database.count("select sum(postrider.bell(r)) from generate_series(0, 3) r")
+                    == 4);
+  }
+
+  private static long notified(Heard heard) {
+    return heard.wakeups.stream().filter("notify"::equals).count();
+  }
+
+  @Test
+  void oneIsNotWokenForTopicsThatItDoesNotServe() {
+    Heard bills = startAsleep("bills");
+    Heard orders = startAsleep("orders");
+    long before = notified(bills);
+    long woken = notified(orders);
+    for (int i = 0; i < 20; i++) {
+      post.send("orders", null);
+      untilAsleep();
+    }
+    assertThat(notified(orders) - woken).isBetween(10L, 40L);
+    // The first ring for a topic that it never met makes it look what that is.
+    assertThat(notified(bills) - before).isLessThanOrEqualTo(1);
+  }
+
+  @Test
+  void aBusyOneSilencesOnlyItsOwnTopics() {
+    post.database.execute(
+        """
+        select postrider.intern_route('shop', t) from unnest(array['orders', 'bills', 'mails', 'calls']) t;
+        select postrider.arm_doorbell();
+        select postrider.disarm_doorbell(array(select id from postrider.route where topic = 'orders'))
+        """);
+    assertThat(
+            post.database.column(
+                "select topic from postrider.route where postrider.bell(id) = 1 order by id"))
+        .containsExactly("bills", "mails", "calls");
+  }
+
+  @Test
+  void ofSeveralWithTheSameTopicMostIgnoreRingsInVain() {
+    List<Heard> all = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      all.add(startAsleep("orders"));
+    }
+    long before = all.stream().mapToLong(QuietRelaysTest::notified).sum();
+    int delivered = post.delivered.size();
+    for (int i = 1; i <= 60; i++) {
+      int sent = delivered + i;
+      post.send("orders", null);
+      await().until(() -> post.delivered.size() == sent);
+      untilAsleep();
+    }
+    long woken = all.stream().mapToLong(QuietRelaysTest::notified).sum() - before;
+    assertThat(woken).isBetween(30L, 60L * 6 / 2);
+  }
+}
