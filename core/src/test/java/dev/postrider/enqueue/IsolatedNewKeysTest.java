@@ -50,6 +50,6 @@ class IsolatedNewKeysTest {
       connection.close();
     }
     assertThat(database.count("select count(*) from postrider.message"))
-        .isEqualTo(4 * (before + 1));
+        .isEqualTo(4L * (before + 1));
   }
 }
