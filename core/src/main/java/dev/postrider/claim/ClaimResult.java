@@ -13,12 +13,10 @@ import org.jspecify.annotations.Nullable;
  * @param search how long the server looked for topics, tenants and parked messages
  * @param suspects whether a message waits to be claimed alone
  * @param more whether it ended before it had seen all there is
- * @param idle whether nothing waits in these topics
  */
 public record ClaimResult(
     List<Claimed> messages,
     @Nullable String cursor,
     Duration search,
     boolean suspects,
-    boolean more,
-    boolean idle) {}
+    boolean more) {}

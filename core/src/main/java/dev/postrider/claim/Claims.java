@@ -23,7 +23,7 @@ public final class Claims {
       """
       select id, token, attempt, delivery, key_id, sequence, route, created_at, tenant,
              aggregate_type, aggregate_id, event_type, ordering_key, dedupe_key, content_type,
-             headers, payload, tid, lost_leases, cursor, search_us, suspects, more, idle
+             headers, payload, tid, lost_leases, cursor, search_us, suspects, more
         from postrider.claim_from(?, ?, ?, ?, ?, ?::postrider.claim_cursor, ?, ?, false, ?)
       """;
 
@@ -47,8 +47,7 @@ public final class Claims {
                 row.getString(20),
                 Duration.ofNanos(1000 * row.getLong(21)),
                 row.getBoolean(22),
-                row.getBoolean(23),
-                row.getBoolean(24));
+                row.getBoolean(23));
           }
           claimed.add(claimed(row, id, routes));
         }

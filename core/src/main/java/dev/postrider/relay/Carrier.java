@@ -48,7 +48,6 @@ final class Carrier implements Runnable {
   private static final long LINGER_STEP_NANOS = 500_000;
   private static final long DEBOUNCE_NANOS = 1_000_000;
   private static final long ANSWER_SOON_NANOS = 10_000_000;
-  private static final int VAIN_RINGS = 3;
   private static final int MAX_EMPTY_LOOKS = 64;
   private static final Duration ROOM_AGAIN = Duration.ofMillis(50);
   private static final Duration UNWOKEN = Duration.ofHours(1);
@@ -87,10 +86,6 @@ final class Carrier implements Runnable {
   private boolean localLook;
   private int vainClaims;
   private int callsToIgnore;
-  private int vainRings;
-  private int ringsToIgnore;
-  private boolean rung;
-  private boolean idle;
   private long busySinceNanos;
   private long gatheringSinceNanos;
   private long exchangedAtNanos;
@@ -269,7 +264,6 @@ final class Carrier implements Runnable {
               claimed.clear();
               full[0] = false;
               lookAgain = false;
-              idle = true;
               boolean together = settling.isEmpty() ? loads.size() > 1 : !loads.isEmpty();
               connection.setAutoCommit(!together);
               if (!settling.isEmpty()) {
@@ -337,23 +331,12 @@ final class Carrier implements Runnable {
   private void foundWork(boolean found) {
     vainClaims = found ? 0 : Math.min(vainClaims + 1, 4);
     callsToIgnore = lead ? 0 : (1 << vainClaims) - 1;
-    // The same for rings: with several relays asleep each hears them, and one gets the message. Not
-    // if something waits that cannot go: that rings too, and others would not be heard for it.
-    if (found || !idle) {
-      vainRings = 0;
-    } else if (rung) {
-      vainRings = Math.min(vainRings + 1, VAIN_RINGS + 3);
-    }
-    ringsToIgnore =
-        vainRings <= VAIN_RINGS ? 0 : rung ? (1 << (vainRings - VAIN_RINGS)) - 1 : ringsToIgnore;
-    rung = false;
   }
 
   private boolean ignores(Wakeup.Reason reason) {
     return switch (reason) {
       case ANSWER -> true;
       case HELP -> callsToIgnore-- > 0;
-      case NOTIFY -> !stages.routing().unknownRung() && ringsToIgnore-- > 0;
       default -> false;
     };
   }
@@ -393,7 +376,6 @@ final class Carrier implements Runnable {
       // A claim that did not look everywhere found too little.
       lookAgain |= !full && (found.more() || !from.search() || !from.front());
     }
-    idle &= found.idle();
     lookAgain |= found.suspects() && !alone && load.dispatcher().isolateSuspect();
     stages.listener().claimed(count, Duration.ofNanos(end - start));
     into.addAll(found.messages());
@@ -503,7 +485,6 @@ final class Carrier implements Runnable {
       if (!ignores(reason)) {
         stages.listener().woken(reason.label());
         hungry = true;
-        rung |= reason == Wakeup.Reason.NOTIFY;
       }
     }
   }

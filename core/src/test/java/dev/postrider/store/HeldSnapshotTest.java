@@ -116,23 +116,6 @@ class HeldSnapshotTest {
   }
 
   @Test
-  void aClaimOfAKeyWithALongHistory() throws Exception {
-    jam.run("orders", "k", 5);
-    String cursor = cursor();
-    post.lapse();
-    post.database.execute("select postrider.reap()");
-    post.database.execute(DELIVER);
-    jam.run("orders", "k", 5);
-    long before = claimPages(cursor());
-    post.lapse();
-    jam.run("orders", "k", MANY);
-    post.database.execute("select postrider.reap()");
-    post.database.execute(DELIVER);
-    jam.run("orders", "k", 5);
-    assertThat(claimPages(cursor)).as("%d before", before).isLessThan(2 * before + 300);
-  }
-
-  @Test
   void anEmptyClaimAfterManyParkedAndPromoted() throws Exception {
     String cursor = cursor();
     long before = claimPages(cursor);

@@ -124,37 +124,6 @@ class LeaseRacesTest {
   }
 
   @Test
-  @Tag("PO-6")
-  void hidingDoesNotWaitForMessagesThatAreBeingSettled() throws Exception {
-    List<UUID> firsts = firstsOfFortyKeys();
-    try (Connection settling = post.database.transaction()) {
-      settle(settling, firsts.get(1));
-      // Were it to wait for the second one with the first one marked, settling that would
-      // deadlock.
-      Future<?> claim = threads.submit(() -> ann.claim(NAMESPACE, 20, MINUTE));
-      Awaitility.await().until(claim::isDone);
-      settle(settling, firsts.get(0));
-      settling.commit();
-    }
-    assertThat(post.database.count("select count(*) from postrider.queue where lane < 0"))
-        .as("two behind each, but for the first two keys: shown again one of two, and never hidden")
-        .isEqualTo(2 * 38 + 1);
-  }
-
-  /** Each has been under a lease for long, with later messages of its key behind it. */
-  private List<UUID> firstsOfFortyKeys() {
-    List<UUID> firsts = new ArrayList<>();
-    for (int key = 0; key < 40; key++) {
-      List<UUID> sent = post.send(3, "orders", "key-" + key);
-      List<UUID> taken = ids(ann.claim(NAMESPACE, 3, MINUTE));
-      firsts.add(sent.get(0));
-      ann.release(taken.subList(1, taken.size()));
-    }
-    post.age();
-    return firsts;
-  }
-
-  @Test
   void equalContentsDeliveredCrosswiseDoNotDeadlock() throws Exception {
     List<UUID> up = claimAfterSending(2000);
     List<UUID> down = new ArrayList<>(claimAfterSending(2000));

@@ -21,7 +21,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -145,11 +144,11 @@ class OneInFlightTest {
       workers.add(threads.submit(worker(i)));
     }
     Future<?> observer = threads.submit(this::observe);
-    AtomicLong putBack = new AtomicLong();
+    long putBack = 0;
     Random random = new Random(7);
     for (int i = 0; i < 25; i++) {
       String key = "k" + random.nextInt(10);
-      putBack.addAndGet(replayAll(ReplayFilter.key(NAMESPACE, key)).requeued());
+      putBack += replayAll(ReplayFilter.key(NAMESPACE, key)).requeued();
       post.database.execute("select postrider.requeue_dead('ann', '{}', null, 50)");
     }
     over.set(true);
@@ -157,7 +156,7 @@ class OneInFlightTest {
       each.get();
     }
     observer.get();
-    assertThat(putBack.get()).isPositive();
+    assertThat(putBack).isPositive();
     assertThat(post.database.count("select count(*) from postrider.lease")).isZero();
   }
 

@@ -131,7 +131,7 @@ class RolesTest {
           relay    | update postrider.dead_letter set resolved_at = now()
           relay    | select postrider.enqueue('a', 'b', '{}')
           relay    | select postrider.retire_default('message')
-          relay    | select postrider.promote(1)
+          relay    | select postrider.promote(1, now())
           relay    | select nextval('postrider.lease_token')
           operator | update postrider.message set payload = ''
           operator | delete from postrider.message

@@ -440,13 +440,13 @@ $$;
 -- holds keeps from being removed. search_us says how long it took. p_front: start from the oldest messages without a
 -- key, not behind the cursor.
 -- p_alone: a single suspect instead; `suspects` tells that there are some.
--- more: whether the claim ended before it had seen all there is. idle: whether nothing waits, as far as 100 rows tell.
+-- more: whether the claim ended before it had seen all there is.
 create function postrider.take(
   p_worker int, p_limit int, p_bytes bigint, p_lease_ms bigint, p_routes int[], p_cursor postrider.claim_cursor,
   p_search boolean, p_front boolean, p_reap boolean, p_alone boolean,
   out token bigint, out tids tid[], out ids uuid[], out lanes int[], out attempts smallint[],
   out lost_leases smallint[], out deliveries smallint[], out next postrider.claim_cursor, out search_us bigint,
-  out suspects boolean, out more boolean, out idle boolean)
+  out suspects boolean, out more boolean)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 -- Row counts swing from none to millions within seconds, so statistics are always wrong: plans are fixed
 -- to the indexes they were written for.
@@ -486,7 +486,7 @@ begin
     if p_reap and exists (select from postrider.lease l where l.until < now()) then
       perform postrider.reap();
     end if;
-    next.due_at := '-infinity';
+    next.due_at := now(); -- whatever is due was looked at
     if exists (select from postrider.queue q where q.due_at < 'infinity' and q.due_at <= now()) then
       next.due_at := postrider.promote(2 * p_limit, '-infinity');
       suspects := postrider.find_suspect(p_routes) is not null;
@@ -569,8 +569,6 @@ begin
   end loop;
   more := v_places is not null or p_search and (
     select count(*) from (select from unnest(v_done) d group by d.route, d.lane) r) >= c_ranges;
-  idle := ids is null and not exists (
-    select from (select q.lease from postrider.queue q where q.route = any (p_routes) limit 100) q where q.lease is null);
   if v_done is not null then
     -- A range that several passes looked at stands at the front with its last place.
     next.places := case when cardinality(v_done) = cardinality(v_after.places) then v_done else array(
@@ -609,7 +607,7 @@ returns table (
   sequence bigint, route int, created_at timestamptz, tenant text, aggregate_type text,
   aggregate_id text, event_type text, ordering_key text, dedupe_key text, content_type text,
   headers jsonb, payload bytea, claimed_at timestamptz, tid tid, lost_leases smallint,
-  cursor postrider.claim_cursor, search_us bigint, suspects boolean, more boolean, idle boolean)
+  cursor postrider.claim_cursor, search_us bigint, suspects boolean, more boolean)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off set enable_mergejoin = off
@@ -631,7 +629,7 @@ begin
       select m.id, v_taken.token, t.lane, (least(t.attempts, 32766) + 1)::smallint, t.delivery, m.key_id, m.sequence, m.route,
              m.created_at, m.tenant, m.aggregate_type, m.aggregate_id, m.event_type, m.ordering_key, m.dedupe_key,
              m.content_type, m.headers, m.payload, now(), t.tid, t.lost_leases,
-             null::postrider.claim_cursor, null::bigint, null::boolean, null::boolean, null::boolean
+             null::postrider.claim_cursor, null::bigint, null::boolean, null::boolean
         from unnest(v_taken.tids, v_taken.ids, v_taken.lanes, v_taken.attempts, v_taken.lost_leases,
                v_taken.deliveries) with ordinality as t(tid, id, lane, attempts, lost_leases, delivery, place)
         join postrider.message m on m.id = t.id
@@ -642,7 +640,6 @@ begin
   search_us := v_taken.search_us;
   suspects := v_taken.suspects;
   more := v_taken.more;
-  idle := v_taken.idle;
   return next;
 end $$;
 
