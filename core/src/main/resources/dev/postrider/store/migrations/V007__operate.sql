@@ -207,10 +207,11 @@ declare
   v_dead record;
 begin
   perform pg_advisory_xact_lock_shared(hashtext('postrider.retention'));
-  perform postrider.exclude_claims();
+  perform postrider.check_isolation();
   -- Only what had died when the act began: what dies again of it meanwhile is not requeued for ever.
   select * into v_pick from postrider.dead_pick(p_filter, p_ids, p_limit,
     coalesce((select a.at from postrider.audit a where a.id = p_audit), now()), p_at, p_id);
+  perform postrider.exclude_claims();
   requeued := 0;
   for v_dead in
     select m.id, m.key_id, m.sequence, m.route, m.tenant, d.delivery, d.blocking,
