@@ -467,6 +467,7 @@ declare
   v_after  record;
   v_share  int;
   v_visits int;
+  v_keyed_ranges int;
   v_plain  record;
   v_keyed  record;
   v_taken  record;
@@ -516,8 +517,9 @@ begin
     v_share := (v_left - 1) / cardinality(v_places) + 1;
     v_visits := greatest(1, least(coalesce(v_visits, greatest(v_share / 8, 32)), c_visits / cardinality(v_places)));
     select * into v_plain from postrider.pick_plain(v_places, v_share);
-    select * into v_keyed from postrider.pick_keyed(v_places, v_visits, v_left,
-      least(v_share * (select count(*) from unnest(v_places) p where p.keyed)::int, v_left), p_routes);
+    v_keyed_ranges := (select count(*) from unnest(v_places) p where p.keyed);
+    select * into v_keyed from postrider.pick_keyed(
+      v_places, v_visits, v_left, least(v_share * v_keyed_ranges, v_left), p_routes) where v_keyed_ranges > 0;
 
     with taken as (
       -- All at once: a join on ctid sets a scan up for each row, which costs more than the update. A row that was
@@ -527,7 +529,7 @@ begin
              lane = case when q.lane < 0 then -1 - q.lane else q.lane end
        where q.ctid = any (postrider.fitting(v_plain.tids || v_keyed.tids, v_plain.sizes || v_keyed.sizes,
                v_plain.groups || v_keyed.groups, v_keyed.free_keys, v_keyed.free_ranges,
-               v_plain.bytes + v_keyed.bytes, v_left, v_bytes, v_left = p_limit))
+               v_plain.bytes + coalesce(v_keyed.bytes, 0), v_left, v_bytes, v_left = p_limit))
       returning q.ctid as tid, q.id, q.route, q.lane, q.attempts, q.lost_leases, q.delivery, q.size, q.key_id,
                 q.sequence)
     select count(*) as n, coalesce(sum(t.size), 0) as bytes, array_agg(t.tid) as tids, array_agg(t.id) as ids,
@@ -555,9 +557,12 @@ begin
 
     select * into v_after from postrider.places_after(
       v_places, v_share, v_plain.groups, v_plain.sequences, v_keyed.ends, v_keyed.last, v_keyed.met,
-      v_keyed.cut or v_taken.n < coalesce(cardinality(v_plain.tids), 0) + coalesce(cardinality(v_keyed.tids), 0),
+      coalesce(v_keyed.cut, false) or v_taken.n < coalesce(cardinality(v_plain.tids), 0) + coalesce(cardinality(v_keyed.tids), 0),
       v_taken.routes, v_taken.lanes, v_taken.keys, p_search);
-    if v_pass = 1 then
+    if cardinality(v_places) = 1 and v_pass = 1 then
+      next.route := (v_places[1]).route;
+      next.lane := (v_places[1]).lane;
+    elsif v_pass = 1 then
       -- The last range of which something was taken, or of those that were seen if nothing was.
       select r.route, r.lane into next.route, next.lane
         from unnest(v_places) with ordinality r(route, lane, keyed, at, n)
