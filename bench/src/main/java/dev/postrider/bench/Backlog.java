@@ -34,7 +34,8 @@ final class Backlog {
              k.last_sequence + row_number() over (partition by f.key order by f.g) as sequence
         from fresh f
         join postrider.route r on r.namespace = 'bench' and r.topic = f.topic
-        left join postrider.ordering_key k on k.namespace = 'bench' and k.key = f.key;
+        left join postrider.ordering_key k
+          on k.namespace = 'bench' and k.key = f.key and k.generation = 0;
       update postrider.ordering_key k set last_sequence = n.last
         from (select key_id, max(sequence) as last from numbered group by key_id) n
        where k.id = n.key_id;
@@ -44,8 +45,8 @@ final class Backlog {
              convert_to(n.payload, 'UTF8')
         from numbered n order by n.g;
       insert into postrider.queue (id, key_id, sequence, route, size, lane)
-      select n.id, n.key_id, n.sequence, n.route, octet_length(n.payload),
-             postrider.lane_of(n.tenant)
+      select n.id, n.key_id, coalesce(n.sequence, postrider.id_number(n.id)), n.route,
+             octet_length(n.payload), postrider.lane_of(n.tenant)
         from numbered n order by n.g;
       """;
 
