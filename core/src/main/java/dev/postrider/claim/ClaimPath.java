@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
  * Decides where the next claim for a destination starts. A full claim is followed by one that goes
  * on where it ended. To look from the front costs little, unless somebody holds an old snapshot:
  * then every row delivered since is still in the index, and is walked over. So that gets at most
- * about a tenth of the time; a message that committed late waits for ten such walks at most.
- * Thread-safe.
+ * about a tenth of the time; a message that committed late waits for ten such walks at most. Each
+ * carrier has its own, so that two of them do not meet at the same keys. Not thread-safe.
  */
 public final class ClaimPath {
   private static final int SHARE = 10;
@@ -18,7 +18,7 @@ public final class ClaimPath {
   private long nextSearchNanos;
   private long nextFrontNanos;
 
-  public synchronized Start start(long nowNanos) {
+  public Start start(long nowNanos) {
     if (cursor == null || !full) {
       return new Start(cursor, true, true);
     }
@@ -26,7 +26,7 @@ public final class ClaimPath {
   }
 
   /** Takes note of what a claim found. */
-  public synchronized void took(
+  public void took(
       ClaimResult result, Start from, boolean wasFull, long startNanos, long endNanos) {
     cursor = result.cursor();
     full = wasFull;

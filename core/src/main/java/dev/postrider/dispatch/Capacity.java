@@ -34,9 +34,9 @@ final class Capacity {
     bytesInFlight += claimed.bytes();
   }
 
-  void settled(int messages, long bytes) {
-    inFlight -= messages;
-    bytesInFlight -= bytes;
+  void settled(Amount amount) {
+    inFlight -= amount.messages();
+    bytesInFlight -= amount.bytes();
     endIsolation();
   }
 
@@ -63,12 +63,13 @@ final class Capacity {
     }
   }
 
-  @Nullable Room reserve(Breakers breakers, int batchSize, int claims, long nowNanos) {
+  @Nullable Room reserve(
+      Breakers breakers, int batchSize, int claims, Amount leaving, long nowNanos) {
     Room room =
         switch (breakers.state(nowNanos)) {
           case OPEN -> null;
           case HALF_OPEN -> breakers.probing() || reserved > 0 ? null : candidates();
-          case CLOSED -> isolating ? alone() : share(batchSize, claims);
+          case CLOSED -> isolating ? alone() : share(batchSize, claims, leaving);
         };
     if (room != null) {
       reserved += room.messages();
@@ -98,11 +99,13 @@ final class Capacity {
     return messages < 1 || bytes < 1 ? null : new Room(messages, bytes, true, false);
   }
 
-  /** One of so many claims' share of what is left; null if that is less than a quarter of all. */
-  private @Nullable Room share(int batchSize, int claims) {
-    int messages = options.maxInFlight() - inFlight - reserved;
-    long bytes = options.maxBytesInFlight() - bytesInFlight - bytesReserved;
-    if (messages < Math.min(batchSize, options.maxInFlight()) / 4.0
+  /**
+   * One of so many claims' share of what is left; null if that is less than an eighth of a batch.
+   */
+  private @Nullable Room share(int batchSize, int claims, Amount leaving) {
+    int messages = options.maxInFlight() - inFlight - reserved + leaving.messages();
+    long bytes = options.maxBytesInFlight() - bytesInFlight - bytesReserved + leaving.bytes();
+    if (messages < Math.min(batchSize, options.maxInFlight()) / 8.0
         || bytes < options.maxBytesInFlight() / 4.0) {
       return null;
     }

@@ -98,11 +98,14 @@ public final class Dispatcher implements AutoCloseable {
    * {@link #unreserve}, after what was claimed has been submitted.
    *
    * @param claims how many may run at the same time; each gets its share
+   * @param leaving what the transaction of the claim settles: its room is free already
    */
-  public @Nullable Room reserve(int batchSize, int claims) {
+  public @Nullable Room reserve(int batchSize, int claims, Amount leaving) {
     lock.lock();
     try {
-      return draining ? null : capacity.reserve(breakers, batchSize, claims, System.nanoTime());
+      return draining
+          ? null
+          : capacity.reserve(breakers, batchSize, claims, leaving, System.nanoTime());
     } finally {
       lock.unlock();
     }
@@ -163,10 +166,10 @@ public final class Dispatcher implements AutoCloseable {
   }
 
   /** Tells that messages were settled, so their room is free. */
-  public void settled(int messages, long bytes) {
+  public void settled(Amount amount) {
     lock.lock();
     try {
-      capacity.settled(messages, bytes);
+      capacity.settled(amount);
     } finally {
       lock.unlock();
     }

@@ -4,9 +4,7 @@ import dev.postrider.message.Answered;
 import dev.postrider.message.Claimed;
 import dev.postrider.message.Outcome;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -23,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Parcels {
   private final Breakers breakers;
-  private final Deque<Parcel> waiting = new ArrayDeque<>();
+  private final Turns waiting = new Turns();
   private final Set<Parcel> sent = new LinkedHashSet<>();
   private List<Runnable> calls = new ArrayList<>();
 
@@ -92,8 +90,11 @@ final class Parcels {
   /** Takes what may be handed over now, up to a number with the destination. */
   List<Parcel> handOver(int concurrency, boolean keepsOrder, long now) {
     List<Parcel> taken = new ArrayList<>();
-    while (!waiting.isEmpty() && sent.size() < concurrency) {
-      Parcel parcel = waiting.remove();
+    while (sent.size() < concurrency) {
+      Parcel parcel = waiting.poll();
+      if (parcel == null) {
+        break;
+      }
       handOver(parcel, now, taken);
       // What does not fit waits for the whole batch's answers: order is kept within a batch only.
       Run run = parcel.run;
@@ -188,11 +189,11 @@ final class Parcels {
   }
 
   void releaseWaiting() {
-    for (Parcel parcel : waiting) {
-      release(parcel);
-      releaseBehind(parcel.run);
-    }
-    waiting.clear();
+    waiting.drain(
+        parcel -> {
+          release(parcel);
+          releaseBehind(parcel.run);
+        });
   }
 
   /** What stands behind messages that are with the destination. */

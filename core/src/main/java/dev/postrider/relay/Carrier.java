@@ -1,8 +1,10 @@
 package dev.postrider.relay;
 
+import dev.postrider.claim.ClaimPath;
 import dev.postrider.claim.ClaimRequest;
 import dev.postrider.claim.ClaimResult;
 import dev.postrider.claim.Claims;
+import dev.postrider.dispatch.Amount;
 import dev.postrider.dispatch.Dispatcher;
 import dev.postrider.dispatch.LeaseClock;
 import dev.postrider.message.Answered;
@@ -73,6 +75,7 @@ final class Carrier implements Runnable {
 
   private final LinkedBlockingQueue<Answered> answered = new LinkedBlockingQueue<>();
   private final Map<Long, Held> held = new ConcurrentHashMap<>();
+  private final Map<Dispatcher, ClaimPath> paths = new HashMap<>();
   private List<Settlement> unsettled = List.of();
   private volatile boolean stopping;
   private volatile long loopedAtNanos = System.nanoTime();
@@ -191,8 +194,19 @@ final class Carrier implements Runnable {
   private List<Load> loads() {
     boolean settles = !unsettled.isEmpty();
     return (hungry || settles) && !stopping && !(failed && settles)
-        ? stages.routing().loads(config.batchSize(), config.carriers())
+        ? stages.routing().loads(config.batchSize(), config.carriers(), amounts(unsettled))
         : List.of();
+  }
+
+  private Map<Dispatcher, Amount> amounts(List<Settlement> settlements) {
+    Map<Dispatcher, Amount> amounts = new HashMap<>();
+    for (Settlement settlement : settlements) {
+      Claimed claimed = settlement.claimed();
+      amounts.compute(
+          stages.routing().line(claimed.routeId()).dispatcher(),
+          (d, sum) -> (sum == null ? Amount.NONE : sum).plus(claimed));
+    }
+    return amounts;
   }
 
   private void connected(Connection connection) throws SQLException {
@@ -312,7 +326,7 @@ final class Carrier implements Runnable {
       hungry = true;
     }
     localLook = false;
-    discover |= lead && !armed && stages.routing().discoveryDue();
+    discover |= !armed && stages.routing().discoveryDue();
   }
 
   /**
@@ -351,7 +365,8 @@ final class Carrier implements Runnable {
     long start = System.nanoTime();
     int room = load.room().messages();
     boolean alone = load.room().alone();
-    ClaimRequest.Start from = load.path().start(start);
+    ClaimPath path = paths.computeIfAbsent(load.dispatcher(), d -> new ClaimPath());
+    ClaimRequest.Start from = path.start(start);
     ClaimResult found =
         stages
             .claims()
@@ -372,7 +387,7 @@ final class Carrier implements Runnable {
     if (alone) {
       lookAgain = true;
     } else {
-      load.path().took(found, from, full, start, end);
+      path.took(found, from, full, start, end);
       // A claim that did not look everywhere found too little.
       lookAgain |= !full && (found.more() || !from.search() || !from.front());
     }
@@ -383,13 +398,9 @@ final class Carrier implements Runnable {
   }
 
   private void settled(List<Settlement> settlements, Set<UUID> refused) {
-    Map<Dispatcher, long[]> freed = new HashMap<>();
     for (Settlement settlement : settlements) {
       Claimed claimed = settlement.claimed();
       Dispatcher dispatcher = stages.routing().line(claimed.routeId()).dispatcher();
-      long[] sums = freed.computeIfAbsent(dispatcher, d -> new long[2]);
-      sums[0]++;
-      sums[1] += claimed.bytes();
       Held claim = held.get(claimed.message().token());
       if (claim != null && --claim.open == 0) {
         held.remove(claimed.message().token());
@@ -402,7 +413,7 @@ final class Carrier implements Runnable {
         stages.listener().settled(dispatcher.name(), settlement);
       }
     }
-    freed.forEach((dispatcher, sums) -> dispatcher.settled((int) sums[0], sums[1]));
+    amounts(settlements).forEach(Dispatcher::settled);
     hungry |= !settlements.isEmpty();
   }
 

@@ -1,6 +1,6 @@
 package dev.postrider.relay;
 
-import dev.postrider.claim.ClaimPath;
+import dev.postrider.dispatch.Amount;
 import dev.postrider.dispatch.Dispatcher;
 import dev.postrider.dispatch.Dispatcher.Room;
 import dev.postrider.message.PostriderException;
@@ -65,12 +65,11 @@ final class Routing {
 
   /** The topics of a destination that have messages, or had some lately; guarded by this. */
   private static final class Traffic {
-    final ClaimPath path = new ClaimPath();
     final LinkedHashSet<Integer> routes = new LinkedHashSet<>();
   }
 
   /** What one claim may take, for one destination; its room is set aside until {@link #done}. */
-  record Load(Dispatcher dispatcher, ClaimPath path, Room room, List<Integer> routes) {
+  record Load(Dispatcher dispatcher, Room room, List<Integer> routes) {
     void done() {
       dispatcher.unreserve(room);
     }
@@ -172,15 +171,18 @@ final class Routing {
    * What may be claimed now: one claim per destination with room to spare. Not one for all of them:
    * a key's messages for two destinations in one claim would be sent side by side, and a slow
    * destination's limits would be everyone's.
+   *
+   * @param leaving what the same transaction settles
    */
-  synchronized List<Load> loads(int batchSize, int claims) {
+  synchronized List<Load> loads(int batchSize, int claims, Map<Dispatcher, Amount> leaving) {
     List<Load> loads = new ArrayList<>();
     traffic.forEach(
         (dispatcher, of) -> {
           List<Integer> open = open(dispatcher, of);
-          Room room = open.isEmpty() ? null : dispatcher.reserve(batchSize, claims);
+          Amount leaves = leaving.getOrDefault(dispatcher, Amount.NONE);
+          Room room = open.isEmpty() ? null : dispatcher.reserve(batchSize, claims, leaves);
           if (room != null) {
-            loads.add(new Load(dispatcher, of.path, room, turn(of, open)));
+            loads.add(new Load(dispatcher, room, turn(of, open)));
           }
         });
     return loads;

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -64,6 +65,11 @@ class DispatcherTest {
   }
 
   private static List<Claimed> run(Route route, String key, int count) {
+    return run(route, null, key, count);
+  }
+
+  private static List<Claimed> run(
+      Route route, @Nullable String tenant, @Nullable String key, int count) {
     return LongStream.rangeClosed(1, count)
         .mapToObj(
             sequence ->
@@ -74,7 +80,7 @@ class DispatcherTest {
                         key,
                         sequence,
                         null,
-                        null,
+                        tenant,
                         null,
                         null,
                         null,
@@ -85,8 +91,8 @@ class DispatcherTest {
                         1,
                         1,
                         1),
-                    1,
-                    key.hashCode(),
+                    route.hashCode(),
+                    key == null ? 0 : key.hashCode(),
                     0,
                     "(0,1)"))
         .toList();
@@ -130,6 +136,25 @@ class DispatcherTest {
   }
 
   @Test
+  @Tag("EN-20")
+  void topicsAndTenantsTakeTurns() {
+    Route orders = new Route("shop", "orders");
+    Dispatcher dispatcher = start(false, 1);
+    submit(dispatcher, run(orders, "busy", null, 1000));
+    await().until(() -> batches.size() == 1);
+    submit(dispatcher, run(orders, "quiet", null, 1));
+    submit(dispatcher, run(new Route("shop", "invoices"), "busy", null, 1));
+    for (int i = 0; i < 3; i++) {
+      int sent = i + 1;
+      answer(i, 0, Outcome.delivered());
+      await().until(() -> batches.size() > sent);
+    }
+    assertThat(batches)
+        .map(batch -> batch.get(0).route().topic() + " " + batch.get(0).tenant())
+        .containsExactly("orders busy", "orders busy", "orders quiet", "invoices busy");
+  }
+
+  @Test
   @Tag("PO-13")
   void nothingIsSentOnceTheLeaseIsLost() {
     Dispatcher dispatcher = start(false, 1);
@@ -153,13 +178,16 @@ class DispatcherTest {
             DestinationOptions.DEFAULT.withMaxInFlight(10).withMaxBytesInFlight(1000),
             RelayListener.NONE);
     started.add(dispatcher);
-    Dispatcher.Room first = dispatcher.reserve(500, 2);
-    Dispatcher.Room second = dispatcher.reserve(500, 2);
+    Dispatcher.Room first = dispatcher.reserve(500, 2, Amount.NONE);
+    Dispatcher.Room second = dispatcher.reserve(500, 2, Amount.NONE);
     assertThat(first).isEqualTo(new Dispatcher.Room(5, 500, false, false));
     assertThat(second).isEqualTo(first);
-    assertThat(dispatcher.reserve(500, 2)).isNull();
+    assertThat(dispatcher.reserve(500, 2, Amount.NONE)).isNull();
+    Dispatcher.Room leaving = dispatcher.reserve(500, 2, new Amount(5, 500));
+    assertThat(leaving).as("the room of what is settled with the claim").isEqualTo(first);
     dispatcher.unreserve(first);
-    assertThat(dispatcher.reserve(500, 2)).isEqualTo(first);
+    dispatcher.unreserve(first);
+    assertThat(dispatcher.reserve(500, 2, Amount.NONE)).isEqualTo(first);
   }
 
   @Test

@@ -312,15 +312,18 @@ $$;
 -- Steps from key to key, p_visits in each range: one index probe for each key, and one for its first message, which may
 -- be of another topic. Locks the first messages of those that are free, and reads on to where the key's run ends.
 -- Runs are equally long, but together not longer than p_share; what short ones leave goes to the others.
--- free_*: the keys that may go, and their ranges. cut: there were more of them than rows to take. stuck_*: the keys whose first message waits. ends, last: the ranges that have more keys, and the last one seen there. met: the ranges with keys behind their place.
+-- free_*: the keys that may go, and their ranges. cut: there were more of them than rows to take. seen: how many keys
+-- were visited. taken: of those, how many others have. stuck_*: the keys whose first message waits. ends, last: the
+-- ranges that have more keys, and the last one seen there. met: the ranges with keys behind their place.
 create function postrider.pick_keyed(
   p_places postrider.place[], p_visits int, p_limit int, p_share int, p_routes int[],
   out tids tid[], out sizes int[], out groups bigint[], out bytes bigint, out keys bigint[], out free_keys bigint[],
-  out free_ranges bigint[], out cut boolean,
+  out free_ranges bigint[], out cut boolean, out seen int, out taken int,
   out stuck_keys bigint[], out stuck_seen bigint[], out ends bigint[], out last bigint[], out met bigint[])
 language plpgsql volatile as $$
 declare
   v_firsts tid[];
+  v_starts bigint[];
   v_flying bigint[];
   v_frees  boolean[];
   v_leases bigint[];
@@ -354,37 +357,40 @@ begin
          array_agg(f.n) filter (where f.free), array_agg(f.key_id) filter (where f.lease is null and not f.free),
          array_agg(f.seen) filter (where f.lease is null and not f.free),
          array_agg(f.n) filter (where f.step = p_visits), array_agg(f.key_id) filter (where f.step = p_visits),
-         array_agg(f.n) filter (where f.step = 1)
-    into v_firsts, free_keys, free_ranges, stuck_keys, stuck_seen, ends, last, met from firsts f;
+         array_agg(f.n) filter (where f.step = 1), count(*), count(f.lease)
+    into v_firsts, free_keys, free_ranges, stuck_keys, stuck_seen, ends, last, met, seen, taken from firsts f;
   if v_firsts is null then
     return;
   end if;
 
   cut := cardinality(v_firsts) > p_limit;
-  select array_agg(distinct l.key_id) into keys from (
-    select q.key_id from postrider.queue q
+  select array_agg(l.key_id), array_agg(l.sequence) into keys, v_starts from (
+    select q.key_id, q.sequence from postrider.queue q
      where q.ctid = any (v_firsts[1:p_limit]) and q.lease is null
        and q.lane + 0 >= 0 -- no condition for an index: the planner is to use the places
        for update skip locked) l;
+  taken := taken + least(cardinality(v_firsts), p_limit) - coalesce(cardinality(keys), 0);
   -- The first message is free, but later ones may be in flight: it was put in front of them, or came back before them.
   v_flying := array(select f from postrider.keys_in_flight(keys) f);
   if v_flying <> '{}' then
-    keys := array(select k from unnest(keys) k where not k = any (v_flying));
+    select array_agg(k.key_id), array_agg(k.start) into keys, v_starts
+      from unnest(keys, v_starts) k(key_id, start) where not k.key_id = any (v_flying);
   end if;
-  if keys is null or keys = '{}' then
+  if keys is null then
     return;
   end if;
 
   v_most := (p_share - 1) / cardinality(keys) + 1;
   for v_round in 1 .. 2 loop
-    select array_agg(r.tid), array_agg(r.size), array_agg(k), array_agg(r.free), array_agg(r.lease),
+    select array_agg(r.tid), array_agg(r.size), array_agg(k.key_id), array_agg(r.free), array_agg(r.lease),
            coalesce(sum(r.size), 0), bool_and(r.free), count(*) filter (where r.n = v_most)
       into tids, sizes, groups, v_frees, v_leases, bytes, v_free, v_cut
-      from unnest(keys) k cross join lateral (
+      from unnest(keys, v_starts) k(key_id, start) cross join lateral (
         select q.ctid as tid, q.size, q.lease, row_number() over (order by q.sequence) as n,
                q.lease is null and q.route = any (p_routes)
                  and (q.lane >= 0 or q.due_at = 'infinity' and not q.blocked) as free
-          from postrider.queue q where q.key_id = k order by q.sequence limit v_most) r;
+          from postrider.queue q where q.key_id = k.key_id and q.sequence >= k.start
+         order by q.sequence limit v_most) r;
     exit when v_cut = 0 or cardinality(tids) > p_share / 2;
     v_most := v_most + (p_share - cardinality(tids)) / v_cut;
   end loop;
@@ -537,8 +543,8 @@ begin
            array_agg(t.delivery) as deliveries, array_agg(t.route) as routes, array_agg(t.key_id) as keys,
            array_agg(t.sequence) as sequences
       into v_taken from (select * from taken order by key_id nulls first, sequence) t;
-    if cardinality(v_keyed.ends) > 0 and v_taken.n < v_left / 2 then
-      v_visits := 4 * v_visits; -- few of these keys could go
+    if cardinality(v_keyed.ends) > 0 and v_taken.n < v_left / 2 and v_keyed.taken < v_keyed.seen / 2 then
+      v_visits := 4 * v_visits; -- their runs are short, or they are stuck
     end if;
     v_left := v_left - v_taken.n;
     v_bytes := v_bytes - v_taken.bytes;
