@@ -11,8 +11,10 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +30,8 @@ import org.jspecify.annotations.Nullable;
  * Moves old, settled messages from the log to compressed files of one JSON object a line, attempts
  * included. A partition with nothing else in it is dropped, from others the messages are removed in
  * small batches. If a run dies, the next one writes again what was not removed yet: a message may
- * then be in two files, but is never in none. Thread-safe if the data source is; one run at a time.
+ * then be in two files, but is never in none. A run uses two connections. Thread-safe if the data
+ * source is; one run at a time.
  */
 public final class Archive {
   private static final String COUNT =
@@ -38,8 +41,7 @@ public final class Archive {
       select * from postrider.archive_file
        where name > coalesce(?, '') order by name limit ?
       """;
-  private static final String LOCK = "select pg_try_advisory_lock(hashtext('postrider.archive'))";
-  private static final String UNLOCK = "select pg_advisory_unlock(hashtext('postrider.archive'))";
+  private static final String BEGIN = "select postrider.archive_begin()";
 
   private final Database database;
   private final ArchiveConfig config;
@@ -91,15 +93,24 @@ public final class Archive {
       throws SQLException, IOException {
     RefusedException.ifBlank("actor", actor);
     Files.createDirectories(config.directory());
-    try (Session session = database.open()) {
-      if (!session.one(LOCK, row -> row.getBoolean(1))) {
-        throw new RefusedException("another archive run is going on; wait for its end");
-      }
+    try (Connection lock = database.dataSource().getConnection();
+        Session session = database.open()) {
+      lock.setAutoCommit(false);
       try {
+        if (!begin(lock)) {
+          throw new RefusedException("another archive run is going on; wait for its end");
+        }
         return new ArchiveRun(session, config, actor, goOn, pause).run();
       } finally {
-        session.list(UNLOCK, row -> row.getBoolean(1));
+        lock.rollback();
       }
+    }
+  }
+
+  private boolean begin(Connection lock) throws SQLException {
+    try (Statement statement = lock.createStatement();
+        ResultSet row = statement.executeQuery(database.schema().sql(BEGIN))) {
+      return row.next() && row.getBoolean(1);
     }
   }
 

@@ -65,14 +65,17 @@ public final class DeadLetters {
     this.database = new Database(dataSource, schema);
   }
 
-  /** A page of dead letters by the time they died. */
+  /**
+   * A page of dead letters by the time they died. It looks at 100,000 of them at most: a page may
+   * be short, or empty, and still have a next one.
+   */
   public DeadLetterPage list(
       DeadLetterFilter filter, boolean newestFirst, @Nullable Cursor after, int limit)
       throws SQLException {
     List<DeadLetter> items = new ArrayList<>();
     @Nullable Cursor from = after;
     int left = Messages.pageSize(limit);
-    while (left > 0) {
+    for (int scan = 0; scan < Messages.SCANS_MAX && left > 0; scan++) {
       List<Scanned> rows =
           database.list(
               LIST,

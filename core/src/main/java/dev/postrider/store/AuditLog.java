@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 public final class AuditLog {
   private static final String LIST =
       """
-      select id, at, actor, action, detail, count
+      select id, at, actor, login, action, detail, count
         from postrider.audit where id < ? order by id desc limit ?
       """;
 
@@ -21,11 +21,19 @@ public final class AuditLog {
   /**
    * One act. Immutable.
    *
+   * @param actor as told by the caller; the server tells the token's name and number
+   * @param login who was logged in to the database
    * @param detail what it was about, as JSON
    * @param count how many it touched, null if it is not about a number
    */
   public record Entry(
-      long id, Instant at, String actor, String action, String detail, @Nullable Long count) {}
+      long id,
+      Instant at,
+      String actor,
+      String login,
+      String action,
+      String detail,
+      @Nullable Long count) {}
 
   public AuditLog(DataSource dataSource, Schema schema) {
     this.database = new Database(dataSource, schema);
@@ -46,6 +54,7 @@ public final class AuditLog {
         row.getLong("id"),
         Objects.requireNonNull(Database.instant(row, "at")),
         row.getString("actor"),
+        row.getString("login"),
         row.getString("action"),
         row.getString("detail"),
         row.getObject("count", Long.class));

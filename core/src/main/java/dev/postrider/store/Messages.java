@@ -55,7 +55,8 @@ public final class Messages {
       """;
 
   /** Scans of 5,000 messages each, after which a search comes back with what it has. */
-  private static final int SCANS_MAX = 20;
+  /** How many steps a page is looked for; each looks at 5,000 at most. */
+  public static final int SCANS_MAX = 20;
 
   private static final String ATTEMPTS =
       """

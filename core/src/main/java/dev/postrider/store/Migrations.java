@@ -20,9 +20,9 @@ import javax.sql.DataSource;
 
 /**
  * Creates and upgrades the schema from numbered files, each applied once, all in one transaction.
- * Safe to run from many processes at once: they queue on an advisory lock. Where nothing is missing
- * it only reads, so that a service may call it at every start with a role that cannot change the
- * schema. Run {@link Roles} again after an upgrade. Thread-safe.
+ * Safe to run from many processes at once: they queue on a lock. Where nothing is missing it only
+ * reads, so that a service may call it at every start with a role that cannot change the schema.
+ * Run {@link Roles} again after an upgrade. Thread-safe.
  */
 public final class Migrations {
   private static final List<String> FILES =
@@ -41,14 +41,26 @@ public final class Migrations {
           "V012__tokens.sql",
           "V013__stream.sql");
 
-  private static final String CREATE_HISTORY =
+  /**
+   * Names in the files mean the server's own functions, whatever others have made in {@code
+   * public}. Then one at a time: who creates the table at the same moment as another waits for its
+   * commit.
+   */
+  private static final String BEGIN =
       """
-      create schema if not exists postrider;
-      create table if not exists postrider.migration (
-        file       text collate "C" primary key,
-        checksum   text not null,
-        applied_at timestamptz not null default now()
-      );
+      set local search_path = pg_catalog, pg_temp;
+      do $begin$
+      begin
+        create schema if not exists postrider;
+        create table if not exists postrider.migration (
+          file       text collate "C" primary key,
+          checksum   text not null,
+          applied_at timestamptz not null default now()
+        );
+      exception when unique_violation or duplicate_schema or duplicate_table then
+        null;
+      end $begin$;
+      lock table postrider.migration in share row exclusive mode;
       """;
 
   /**
@@ -56,9 +68,6 @@ public final class Migrations {
    * one schema only, so it is taken back after each upgrade.
    */
   private static final String CLOSE = "revoke all on all functions in schema postrider from public";
-
-  private static final String LOCK =
-      "select pg_advisory_xact_lock(hashtext('postrider.migration'))";
 
   /** One file in the script: its name, the error if it was changed, its text, its checksum. */
   private static final String GUARDED =
@@ -111,8 +120,7 @@ public final class Migrations {
   }
 
   private List<String> upgrade(Connection connection) throws SQLException {
-    execute(connection, schema.sql(LOCK));
-    execute(connection, schema.sql(CREATE_HISTORY));
+    execute(connection, schema.sql(BEGIN));
     List<String> missing = missing(connection);
     for (String file : missing) {
       String text = schema.sql(read(file));
@@ -150,7 +158,7 @@ public final class Migrations {
    */
   public String script() {
     StringBuilder out = new StringBuilder("begin;\n");
-    out.append(LOCK).append(";\n").append(CREATE_HISTORY);
+    out.append(BEGIN);
     for (String file : FILES) {
       out.append(
           GUARDED.formatted(file, changed(file), quoted(file), checksum(schema.sql(read(file)))));
@@ -184,7 +192,7 @@ public final class Migrations {
     try (Statement statement = connection.createStatement();
         ResultSet row =
             statement.executeQuery(
-                schema.sql("select to_regclass('postrider.migration') is not null"))) {
+                schema.sql("select pg_catalog.to_regclass('postrider.migration') is not null"))) {
       return row.next() && row.getBoolean(1);
     }
   }

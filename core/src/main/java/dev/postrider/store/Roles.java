@@ -5,7 +5,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 
 /**
- * Four roles, none of which can log in or write to a table: a service's own login is made a member
+ * Five roles, none of which can log in or write to a table: a service's own login is made a member
  * of the one it needs ({@code grant postrider_producer to shop}).
  *
  * <ul>
@@ -13,6 +13,7 @@ import java.sql.Statement;
  *   <li>relay: may claim, settle and keep leases, and read what steers it; payloads only by a claim
  *   <li>operator: may read everything and act through the operators' functions
  *   <li>reader: may read everything
+ *   <li>server: may do what producers and operators may, and make and check tokens
  * </ul>
  *
  * <p>Writing happens only inside functions that run as the schema's owner, so nobody but the owner
@@ -25,16 +26,27 @@ public final class Roles {
       """
       do $roles$
       declare
-        v_role     text;
+        v_path     pg_catalog.text := pg_catalog.current_setting('search_path');
+        v_role     pg_catalog.text;
         v_function record;
-        v_reading  text[] := '{lane_of, id_time, id_floor, id_number, queued_routes}';
+        v_enqueue  pg_catalog.text[] := '{enqueue, enqueue_batch, try_enqueue_plain, try_enqueue_keyed,
+          try_enqueue_once}';
+        v_reading  pg_catalog.text[] := '{lane_of, id_time, id_floor, id_number, queued_routes}';
+        v_operate  pg_catalog.text[] := '{ensure_partitions, retire_default, backlog, dispatching,
+          dead_scan, requeue_dead, discard_dead, replay_start, replay_step, replay_count,
+          replay_set_state, archive_begin, archive_cutoff, archive_partitions, archive_plan,
+          archive_count, archive_page, archive_record, archive_remove, archive_trim, archive_drop,
+          archive_drop_attempts, purge, pause_on, pause_off, message_scan, event_counts, stream_purge,
+          sequence_places, advance_sequences}';
+        v_tokens   pg_catalog.text[] := '{token_create, token_revoke, token_find, token_list}';
       begin
-        perform pg_advisory_xact_lock(hashtext('postrider.migration'));
+        perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+        lock table postrider.migration in share row exclusive mode;
         revoke all on schema postrider from public;
         revoke all on all tables in schema postrider from public;
         revoke all on all functions in schema postrider from public;
 
-        foreach v_role in array '{ROLE_producer, ROLE_relay, ROLE_operator, ROLE_reader}'::text[] loop
+        foreach v_role in array '{ROLE_producer, ROLE_relay, ROLE_operator, ROLE_reader, ROLE_server}'::text[] loop
           begin
             if not exists (select from pg_roles where rolname = v_role) then
               execute format('create role %I nologin', v_role);
@@ -52,20 +64,13 @@ public final class Roles {
         for v_function in
           select f.oid::regprocedure as signature, g.role
             from (values
-              ('ROLE_producer', array['enqueue', 'enqueue_batch',
-                'try_enqueue_plain', 'try_enqueue_keyed', 'try_enqueue_once']),
+              ('ROLE_producer', v_enqueue),
               ('ROLE_relay', v_reading || array['worker_id', 'claim', 'claim_from', 'settle', 'settle_held',
                 'renew', 'renew_held', 'reap', 'reap_from', 'forget_leases', 'worker_stopped', 'arm_doorbell',
                 'disarm_doorbell', 'workers_seen', 'ensure_partitions', 'backlog', 'dispatching',
                 'stream_append', 'stream_purge']),
-              ('ROLE_operator', v_reading || array['ensure_partitions', 'retire_default', 'backlog',
-                'dispatching', 'dead_scan', 'requeue_dead', 'discard_dead', 'replay_start',
-                'replay_step', 'replay_count', 'replay_set_state', 'archive_cutoff',
-                'archive_partitions', 'archive_plan', 'archive_count', 'archive_page',
-                'archive_record', 'archive_remove', 'archive_trim', 'archive_drop',
-                'archive_drop_attempts', 'purge', 'pause_on', 'pause_off', 'message_scan',
-                'event_counts', 'token_create', 'token_revoke', 'token_find', 'token_list',
-                'stream_purge', 'sequence_places', 'advance_sequences']),
+              ('ROLE_operator', v_reading || v_operate),
+              ('ROLE_server', v_enqueue || v_reading || v_operate || v_tokens),
               ('ROLE_reader', v_reading || array['backlog', 'dispatching', 'message_scan',
                 'event_counts', 'sequence_places'])) g(role, names)
             join pg_proc f
@@ -78,8 +83,9 @@ public final class Roles {
           postrider.worker, postrider.lease, postrider.queue, postrider.dead_letter,
           postrider.delivered_content, postrider.message_state, postrider.attempt_history,
           postrider.partition to ROLE_relay;
-        grant select on all tables in schema postrider to ROLE_operator, ROLE_reader;
-        revoke select on postrider.token from ROLE_operator, ROLE_reader;
+        grant select on all tables in schema postrider to ROLE_operator, ROLE_reader, ROLE_server;
+        revoke select on postrider.token from ROLE_operator, ROLE_reader, ROLE_server;
+        perform set_config('search_path', v_path, true);
       end $roles$;
       """;
 

@@ -140,7 +140,7 @@ class ArchiveTest {
           .until(
               () ->
                   database.count(
-                          "select count(*) from pg_stat_activity where wait_event = 'advisory'"
+                          "select count(*) from pg_stat_activity where wait_event = 'relation'"
                               + " and datname = current_database()")
                       > 0);
       removal.commit();

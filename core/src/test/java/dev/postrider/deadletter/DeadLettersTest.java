@@ -182,6 +182,23 @@ class DeadLettersTest {
 
   @Test
   @Tag("CH-7")
+  void aPageLooksAtABoundedNumberOfDeadLetters() throws Exception {
+    courier.enqueue("'shop', 'orders'");
+    courier.kill("boom");
+    database.execute(
+        """
+        insert into postrider.dead_letter (message_id, delivery, route, attempts, died_at, code)
+        select postrider.new_id(), 1, 1, 1, now() - interval '1 hour', 'old'
+          from generate_series(1, 100000)
+        """);
+    DeadLetterFilter boom = DeadLetterFilter.all().code("boom");
+    DeadLetterPage page = deadLetters.list(boom, false, null, 3);
+    assertThat(page.items()).isEmpty();
+    assertThat(deadLetters.list(boom, false, page.next(), 3).items()).hasSize(1);
+  }
+
+  @Test
+  @Tag("CH-7")
   void theTimelineShowsEveryAttemptOfEveryDelivery() throws Exception {
     UUID id = courier.enqueue("'shop', 'orders', headers => '{\"a\": \"b\"}'");
     courier.kill("boom");

@@ -59,7 +59,7 @@ class QueueModelTest {
   private static final String UNBLOCK =
       """
       begin;
-      select pg_advisory_xact_lock(hashtext('postrider.claim'));
+      lock table postrider.claim_lock in share row exclusive mode;
       with freed as (
         update postrider.queue set blocked = false, lane = -1 - lane, due_at = null,
                delivery = delivery + 1, attempts = 0

@@ -148,6 +148,13 @@ class RolesTest {
           operator | drop table postrider.message_default
           operator | select hash from postrider.token
           reader   | select hash from postrider.token
+          server   | select hash from postrider.token
+          server   | select postrider.claim(1, 1, 1, 1, '{1}')
+          operator | select * from postrider.token_find(1)
+          operator | select postrider.token_create('me', 'n', sha256(''), 'admin', '{}', null, null, 60)
+          operator | select postrider.token_revoke('me', 1)
+          operator | lock table postrider.claim_lock in row exclusive mode
+          reader   | lock table postrider.stream_lock in share mode
           reader   | select * from postrider.token_find(1)
           relay    | select * from postrider.token_find(1)
           producer | select * from postrider.token_find(1)
@@ -211,6 +218,9 @@ class RolesTest {
           operator | select * from postrider.message_scan('{}', 1, null)
           operator | select * from postrider.advance_sequences('me')
           reader   | select * from postrider.sequence_places()
+          server   | select postrider.token_create('me', 'n', sha256(''), 'admin', '{}', null, null, 60)
+          server   | select postrider.enqueue('a', 'b', '{}')
+          server   | select postrider.pause_on('me', 'topic', 'a/b'), postrider.pause_off('me', 'topic', 'a/b')
           relay    | select postrider.workers_seen('{1}')
           reader   | select * from postrider.message_scan('{}', 1, null)
           reader   | select * from postrider.message where id >= postrider.id_floor(now())
@@ -220,7 +230,7 @@ class RolesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"producer", "relay", "operator", "reader"})
+  @ValueSource(strings = {"producer", "relay", "operator", "reader", "server"})
   @Tag("EN-14")
   void noRoleCanWriteToAnyTableOrLogIn(String role) {
     assertThat(
@@ -358,7 +368,7 @@ class RolesTest {
             databases
                 .get(0)
                 .column("select rolname from pg_roles where rolname ~ '^outbox_roles_'"))
-        .hasSize(4);
+        .hasSize(5);
   }
 
   private static void as(String role, String sql) throws SQLException {

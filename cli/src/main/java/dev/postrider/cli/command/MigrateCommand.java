@@ -57,7 +57,7 @@ final class MigrateCommand extends PostriderCommand {
       if (roles) {
         screen()
             .line(
-                "Roles are in place: %1$s_producer, %1$s_relay, %1$s_operator, %1$s_reader."
+                "Roles are in place: %1$s_producer, _relay, _operator, _reader, _server."
                     .formatted(schema.name()));
       }
     }

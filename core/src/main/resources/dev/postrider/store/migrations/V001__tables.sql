@@ -216,7 +216,8 @@ create table postrider.pause (
 create table postrider.audit (
   id     bigint generated always as identity primary key,
   at     timestamptz not null default now(),
-  actor  text not null,
+  actor  text not null,                      -- as told by the caller
+  login  text not null default session_user, -- who was logged in to the database
   action text not null,
   detail jsonb not null default '{}',
   count  bigint
@@ -234,3 +235,12 @@ create table postrider.inbox_sequence (
   last_sequence bigint not null,
   primary key (consumer, ordering_key)
 ) with (fillfactor = 50);
+
+-- What functions lock to keep each other out, in ROW EXCLUSIVE mode (shared) or SHARE ROW EXCLUSIVE mode (alone). Anybody
+-- who can log in may take an advisory lock. A table is locked in these modes only by those who may write to it.
+create table postrider.claim_lock ();
+create table postrider.retention_lock ();
+create table postrider.replay_lock ();
+create table postrider.partition_lock ();
+create table postrider.archive_lock ();
+create table postrider.stream_lock ();

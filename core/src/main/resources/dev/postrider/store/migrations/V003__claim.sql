@@ -1,8 +1,8 @@
 -- How messages are claimed.
 --
 -- Whoever takes messages of a key holds the row lock of its first message, so no two claims work on one key. Nobody may
--- put a message in front of it meanwhile: claims hold the advisory lock `claim` shared, and replay and requeue, which
--- do that, hold it alone.
+-- put a message in front of it meanwhile: claims hold `claim_lock` shared, and replay and requeue, which do that, hold
+-- it alone.
 
 -- Functions that rely on seeing what was committed before they got a lock call this first.
 create function postrider.check_isolation() returns void
@@ -485,7 +485,7 @@ declare
   v_stuck_seen   bigint[] := '{}';
 begin
   perform postrider.check_isolation();
-  perform pg_advisory_xact_lock_shared(hashtext('postrider.claim'));
+  lock table postrider.claim_lock in row exclusive mode;
   search_us := 0;
   suspects := false;
   next := p_cursor;

@@ -207,9 +207,11 @@ begin
     raise exception using errcode = 'invalid_parameter_value',
       message = format('days ahead must lie between 0 and 366, got %s', p_days_ahead);
   end if;
-  if not pg_try_advisory_xact_lock(hashtext('postrider.partitions')) then
-    return;
-  end if;
+  begin
+    lock table postrider.partition_lock in share row exclusive mode nowait;
+  exception when lock_not_available then
+    return; -- another one is at it
+  end;
   foreach v_parent in array '{message, attempt}'::text[] loop
     continue when pg_relation_size(format('postrider.%I', v_parent || '_default')) <= c_large
       or coalesce(postrider.missing_days(v_parent, p_days_ahead, false),
@@ -256,6 +258,6 @@ begin
     raise exception using errcode = 'invalid_parameter_value',
       message = format('parent must be message or attempt, got %s', p_parent);
   end if;
-  perform pg_advisory_xact_lock(hashtext('postrider.partitions'));
+  lock table postrider.partition_lock in share row exclusive mode;
   return postrider.replace_default(p_parent, 9223372036854775806);
 end $$;

@@ -1,7 +1,7 @@
 -- What operators do: dead letters, replay, archive, purge. Each function is one short transaction; the
 -- caller repeats it with the position it got back. Whoever puts an old message back into the queue holds
--- the advisory lock `retention` shared, whoever removes messages holds it alone: so no message can be
--- removed between the look at its state and the act.
+-- `retention_lock` shared, whoever removes messages holds it alone: so no message can be removed between
+-- the look at its state and the act.
 
 create index dead_letter_blocking on postrider.dead_letter (died_at, message_id)
   where resolved_at is null and blocking;
@@ -61,11 +61,11 @@ create function postrider.exclude_claims() returns void
 language plpgsql set lock_timeout = '2s' as $$
 begin
   perform postrider.check_isolation();
-  perform pg_advisory_xact_lock(hashtext('postrider.claim'));
+  lock table postrider.claim_lock in share row exclusive mode;
 exception when lock_not_available then
   raise exception using errcode = 'lock_not_available',
     message = 'a claim has been open for longer than 2 s, so nothing can be put in front of its messages',
-    hint = 'Nothing was changed. Try again, or end the session that holds the advisory lock.';
+    hint = 'Nothing was changed. Try again, or end the session that holds the lock on postrider.claim_lock (pg_locks).';
 end $$;
 
 create function postrider.routes_of(p_filter jsonb) returns int[]
@@ -206,7 +206,7 @@ declare
   v_pick record;
   v_dead record;
 begin
-  perform pg_advisory_xact_lock_shared(hashtext('postrider.retention'));
+  lock table postrider.retention_lock in row exclusive mode;
   perform postrider.check_isolation();
   -- Only what had died when the act began: what dies again of it meanwhile is not requeued for ever.
   select * into v_pick from postrider.dead_pick(p_filter, p_ids, p_limit,

@@ -232,9 +232,9 @@ begin
   if v_job.id is null or v_job.state <> 'running' then
     return v_job;
   end if;
-  perform pg_advisory_xact_lock_shared(hashtext('postrider.retention'));
+  lock table postrider.retention_lock in row exclusive mode;
   -- Two replays of one message at a time could both find it delivered.
-  perform pg_advisory_xact_lock(hashtext('postrider.replay'));
+  lock table postrider.replay_lock in share row exclusive mode;
   select * into v_page from postrider.replay_scan(v_job.filter, v_job.ids, v_job.from_id, v_job.to_id,
     p_limit, v_job.position, v_job.sequence);
   v_ids := array(select i from unnest(v_page.matched) i where not i = any (v_job.ahead));

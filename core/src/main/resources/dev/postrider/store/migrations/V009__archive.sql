@@ -155,6 +155,18 @@ begin
   p_after := coalesce(v_ids[cardinality(v_ids)], p_after);
 end $$;
 
+-- Keeps other runs out until the transaction ends, which may take hours without a statement. Answers false if there
+-- is another one.
+create function postrider.archive_begin() returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  lock table postrider.archive_lock in share row exclusive mode nowait;
+  perform set_config('idle_in_transaction_session_timeout', '0', true);
+  return true;
+exception when lock_not_available then
+  return false;
+end $$;
+
 -- A file is known here before anything in it is removed from the log. The name tells the content, so the
 -- same name again is the same file again.
 create function postrider.archive_record(
@@ -181,7 +193,7 @@ declare
   v_n    int;
 begin
   perform postrider.check_isolation();
-  perform pg_advisory_xact_lock(hashtext('postrider.retention'));
+  lock table postrider.retention_lock in share row exclusive mode;
   select * into v_file from postrider.archive_file f where f.name = p_file;
   with gone as (
     delete from postrider.message m
@@ -218,7 +230,7 @@ begin
   end if;
   execute format('lock table postrider.%I in share mode', p_partition);
   execute format('select count(*) from postrider.%I', p_partition) into v_n;
-  perform pg_advisory_xact_lock(hashtext('postrider.retention'));
+  lock table postrider.retention_lock in share row exclusive mode;
   if v_n <> p_messages or not postrider.archive_clear(
        coalesce(v_part.lower::uuid, '00000000-0000-0000-0000-000000000000'), v_part.upper::uuid) then
     return false;
