@@ -4,6 +4,7 @@ import dev.postrider.access.NewToken;
 import dev.postrider.access.Permission;
 import dev.postrider.access.Tokens;
 import dev.postrider.relay.Relay;
+import dev.postrider.server.Limits;
 import dev.postrider.server.Server;
 import dev.postrider.server.ServerConfig;
 import dev.postrider.server.stream.StreamConfig;
@@ -31,9 +32,9 @@ final class StreamNode {
     ServerConfig config =
         ServerConfig.DEFAULT
             .withPort(0)
-            .withLimits(ServerConfig.Limits.DEFAULT.withRate(1_000_000, 1_000_000));
-    try (Server server =
-            Server.builder(dataSource).config(config).streams(StreamConfig.DEFAULT).start();
+            .withLimits(Limits.DEFAULT.withRate(1_000_000, 1_000_000).withConnections(4096, 4096));
+    StreamConfig streams = StreamConfig.DEFAULT.withClients(2_000, 2_000, 2_000);
+    try (Server server = Server.builder(dataSource).config(config).streams(streams).start();
         Relay relay =
             Relay.builder(dataSource)
                 .destination("stream", new StreamDestination(dataSource, Schema.DEFAULT))

@@ -7,7 +7,6 @@ import java.security.GeneralSecurityException;
 import org.eclipse.jetty.server.ConnectionFactory;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
-import org.eclipse.jetty.server.NetworkConnectionLimit;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.server.SslConnectionFactory;
@@ -20,11 +19,14 @@ final class Jetty {
   private static final int HEADER_BYTES = 16 * 1024;
   private static final int STOP_MILLIS = 5_000;
 
+  /** They parse and hand over, and write streams; none of them waits for a caller. */
+  private static final int THREADS = 16;
+
   private Jetty() {}
 
-  static void configure(JettyConfig jetty, ServerConfig config) {
-    QueuedThreadPool threads = new QueuedThreadPool(config.limits().threads(), 4);
-    threads.setName("postrider-http");
+  static void configure(JettyConfig jetty, ServerConfig config, Lanes lanes, Lines lines) {
+    QueuedThreadPool threads = new QueuedThreadPool(THREADS, 4);
+    threads.setName("postrider-jetty");
     threads.setDaemon(true);
     jetty.threadPool = threads;
     jetty.modifyHttpConfiguration(
@@ -34,10 +36,10 @@ final class Jetty {
           http.setRequestHeaderSize(HEADER_BYTES);
         });
     SslContextFactory.@Nullable Server ssl = ssl(config.tls());
-    jetty.addConnector((server, http) -> connector(server, http, ssl, config));
+    jetty.addConnector((server, http) -> connector(server, http, ssl, config, lines));
     jetty.modifyServer(
         server -> {
-          server.addBean(new NetworkConnectionLimit(config.limits().connections(), server));
+          server.insertHandler(lanes);
           server.setStopTimeout(STOP_MILLIS);
           server.setErrorHandler(new JettyErrors());
         });
@@ -47,7 +49,8 @@ final class Jetty {
       Server server,
       HttpConfiguration http,
       SslContextFactory.@Nullable Server ssl,
-      ServerConfig config) {
+      ServerConfig config,
+      Lines lines) {
     ConnectionFactory plain = new HttpConnectionFactory(http);
     ServerConnector connector =
         ssl == null
@@ -56,7 +59,8 @@ final class Jetty {
                 server, new SslConnectionFactory(ssl, plain.getProtocol()), plain);
     connector.setHost(config.host());
     connector.setPort(config.port());
-    connector.setIdleTimeout(config.limits().requestTime().toMillis());
+    connector.setIdleTimeout(0); // the lines have a clock for everything
+    connector.addEventListener(lines);
     return connector;
   }
 

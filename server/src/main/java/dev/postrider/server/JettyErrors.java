@@ -15,11 +15,20 @@ final class JettyErrors extends ErrorHandler {
   @Override
   public boolean handle(Request request, Response response, Callback callback) {
     int status = response.getStatus();
-    Problem problem =
+    write(
+        response,
+        callback,
         Problem.of(
-            status, "http", HttpStatus.getMessage(status), "the request could not be understood");
-    response.getHeaders().put(HttpHeader.CONTENT_TYPE, Problem.MEDIA_TYPE);
-    response.write(true, ByteBuffer.wrap(JsonText.bytes(problem)), callback);
+            status, "http", HttpStatus.getMessage(status), "the request could not be understood"));
     return true;
+  }
+
+  static void write(Response response, Callback callback, Problem problem) {
+    response.setStatus(problem.status());
+    response.getHeaders().put(HttpHeader.CONTENT_TYPE, Problem.MEDIA_TYPE);
+    if (problem.status() == 503) {
+      response.getHeaders().put(HttpHeader.RETRY_AFTER, "1");
+    }
+    response.write(true, ByteBuffer.wrap(JsonText.bytes(problem)), callback);
   }
 }

@@ -4,6 +4,7 @@ import dev.postrider.access.Tokens;
 import dev.postrider.observe.BacklogSampler;
 import dev.postrider.relay.RelayStatus;
 import dev.postrider.server.access.Access;
+import dev.postrider.server.api.Bodies;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.Feature;
 import dev.postrider.server.api.Routing;
@@ -21,8 +22,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +48,9 @@ public final class Server implements AutoCloseable {
   private final List<Feature> features;
   private final List<Endpoint> endpoints = new ArrayList<>();
   private final BacklogSampler sampler;
+  private final Lines lines;
+  private final Lanes lanes;
+  private final Bodies bodies;
   private final Javalin javalin;
   private final AtomicBoolean closed = new AtomicBoolean();
   private volatile int port;
@@ -63,19 +69,32 @@ public final class Server implements AutoCloseable {
             });
     this.features = features(builder, pulse);
     features.forEach(feature -> endpoints.addAll(feature.endpoints()));
+    Limits limits = config.limits();
+    this.lines = new Lines(limits, config.proxies());
+    this.lanes = new Lanes(limits.threads(), lines, alwaysAnswered());
+    this.bodies =
+        new Bodies(
+            limits.requestBytes(),
+            limits.times().request(),
+            limits.times().bytesPerSecond(),
+            limits.threads() * limits.requestBytes(),
+            lanes.threads());
     Access access =
         new Access(
             new Tokens(builder.dataSource, builder.schema),
-            config.limits().perSecond(),
-            config.limits().burst(),
+            config.proxies(),
+            limits.rate().perSecond(),
+            limits.rate().burst(),
             System::nanoTime);
-    Routing routing =
-        new Routing(
-            endpoints,
-            access::admit,
-            config.limits().requestBytes(),
-            config.limits().requestTime());
+    Routing routing = new Routing(endpoints, access::admit, bodies);
     this.javalin = Javalin.create(javalinConfig -> configure(javalinConfig, routing));
+  }
+
+  private Set<String> alwaysAnswered() {
+    return endpoints.stream()
+        .filter(endpoint -> endpoint.guard().always())
+        .map(Endpoint::path)
+        .collect(Collectors.toSet());
   }
 
   private List<Feature> features(Builder builder, Pulse pulse) {
@@ -98,7 +117,7 @@ public final class Server implements AutoCloseable {
     javalinConfig.startup.showOldJavalinVersionWarning = false;
     javalinConfig.startup.startupWatcherEnabled = false;
     javalinConfig.http.prefer405over404 = true;
-    Jetty.configure(javalinConfig.jetty, config);
+    Jetty.configure(javalinConfig.jetty, config, lanes, lines);
     javalinConfig.routes.before(
         context -> {
           SECURITY_HEADERS.forEach(context::header);
@@ -136,6 +155,9 @@ public final class Server implements AutoCloseable {
         features.forEach(Feature::close);
         javalin.stop();
       } finally { // Jetty throws when a request outlasts its patience
+        lanes.close();
+        lines.close();
+        bodies.close();
         sampler.close();
       }
     }

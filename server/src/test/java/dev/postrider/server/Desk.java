@@ -1,5 +1,7 @@
 package dev.postrider.server;
 
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import dev.postrider.access.CreatedToken;
 import dev.postrider.access.NewToken;
 import dev.postrider.access.Role;
@@ -31,9 +33,7 @@ public final class Desk implements AutoCloseable {
 
   /** Nobody is that fast; tests of the rate limit have their own. */
   static final ServerConfig CONFIG =
-      ServerConfig.DEFAULT
-          .withPort(0)
-          .withLimits(ServerConfig.Limits.DEFAULT.withRate(100_000, 100_000));
+      ServerConfig.DEFAULT.withPort(0).withLimits(Limits.DEFAULT.withRate(100_000, 100_000));
 
   public final TestPostgres postgres;
   public final Server server;
@@ -66,13 +66,19 @@ public final class Desk implements AutoCloseable {
     }
   }
 
-  private Desk(TestPostgres postgres, UnaryOperator<Server.Builder> with) {
+  private final @Nullable HikariDataSource pool;
+
+  private Desk(
+      TestPostgres postgres, @Nullable HikariDataSource pool, UnaryOperator<Server.Builder> with) {
+    this.pool = pool;
     this.postgres = postgres;
     this.tokens = new Tokens(postgres.dataSource(), Schema.DEFAULT);
     this.viewer = token(NewToken.of(name("viewer"), Role.VIEWER)).secret();
     this.operator = token(NewToken.of(name("operator"), Role.OPERATOR)).secret();
     this.admin = token(NewToken.of(name("admin"), Role.ADMIN)).secret();
-    this.server = with.apply(Server.builder(postgres.dataSource()).config(CONFIG)).start();
+    this.server =
+        with.apply(Server.builder(pool == null ? postgres.dataSource() : pool).config(CONFIG))
+            .start();
   }
 
   public static Desk open() {
@@ -80,12 +86,25 @@ public final class Desk implements AutoCloseable {
   }
 
   public static Desk open(UnaryOperator<Server.Builder> with) {
-    return new Desk(POSTGRES.another(name("desk_").replace('-', '0')), with);
+    return new Desk(another(), null, with);
+  }
+
+  private static TestPostgres another() {
+    return POSTGRES.another(name("desk_").replace('-', '0'));
+  }
+
+  /** One with a pool, for a great many calls. */
+  public static Desk pooled(UnaryOperator<Server.Builder> with) {
+    TestPostgres postgres = another();
+    HikariConfig config = new HikariConfig();
+    config.setDataSource(postgres.dataSource());
+    config.setMaximumPoolSize(8);
+    return new Desk(postgres, new HikariDataSource(config), with);
   }
 
   /** One on a database server that the caller may stop. */
   public static Desk on(TestPostgres own, UnaryOperator<Server.Builder> with) {
-    return new Desk(own, with);
+    return new Desk(own, null, with);
   }
 
   public static String name(String prefix) {
@@ -172,5 +191,8 @@ public final class Desk implements AutoCloseable {
   @Override
   public void close() {
     server.close();
+    if (pool != null) {
+      pool.close();
+    }
   }
 }

@@ -7,11 +7,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.postrider.access.NewToken;
 import dev.postrider.access.Role;
 import dev.postrider.server.Desk.Answer;
-import dev.postrider.server.ServerConfig.Limits;
-import java.net.InetAddress;
-import java.net.Socket;
-import java.nio.charset.StandardCharsets;
+import dev.postrider.server.Limits.Connections;
+import dev.postrider.server.Limits.Rate;
+import dev.postrider.server.Limits.Times;
+import dev.postrider.server.access.Proxies;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -36,32 +37,59 @@ class ServerLimitsTest {
   }
 
   @Test
-  void guessingTokensIsLimitedByAddress() {
+  void guessingTokensIsLimitedByAddressAndHarmsNobodyElseThere() {
     try (Desk desk = limited(Limits.DEFAULT.withRate(0.01, 3))) {
       for (int i = 0; i < 3; i++) {
         assertThat(desk.get("guess", "/v1/messages").status()).isEqualTo(401);
       }
       assertThat(desk.get("guess", "/v1/messages").status()).isEqualTo(429);
-      assertThat(desk.get(null, "/v1/health").status()).isEqualTo(429);
+      assertThat(desk.get(null, "/v1/openapi.json").status()).isEqualTo(429);
+      assertThat(desk.get(desk.viewer, "/v1/messages").status()).isEqualTo(200);
+      for (int i = 0; i < 10; i++) {
+        assertThat(desk.get(null, "/v1/health/live").status()).isEqualTo(200);
+        assertThat(desk.get("guess", "/v1/health").status()).isEqualTo(200);
+      }
     }
   }
 
   @Test
-  void aBodyThatTricklesIsCutOff() throws Exception {
-    try (Desk desk = limited(Desk.CONFIG.limits().withRequestTime(Duration.ofMillis(500)));
-        Socket socket = new Socket(InetAddress.getLoopbackAddress(), desk.server.port())) {
-      socket.setSoTimeout(20_000);
-      String head =
-          "POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-              + "Authorization: Bearer "
-              + desk.admin
-              + "\r\nContent-Length: 1000\r\n\r\n{";
-      socket.getOutputStream().write(head.getBytes(StandardCharsets.US_ASCII));
-      byte[] buffer = new byte[4096];
-      int n = socket.getInputStream().read(buffer);
-      assertThat(new String(buffer, 0, Math.max(0, n), StandardCharsets.UTF_8))
-          .startsWith("HTTP/1.1 408")
-          .contains("was not here within");
+  void callersBehindATrustedProxyAreToldApart() {
+    Proxies local = Proxies.of(List.of("127.0.0.0/8", "10.1.0.0/16"));
+    try (Desk desk =
+        Desk.open(
+            builder ->
+                builder.config(
+                    Desk.CONFIG.withProxies(local).withLimits(Limits.DEFAULT.withRate(0.01, 1))))) {
+      assertThat(guessFor(desk, "192.0.2.1")).isEqualTo(401);
+      assertThat(guessFor(desk, "192.0.2.1")).isEqualTo(429);
+      assertThat(guessFor(desk, "198.51.100.7, 192.0.2.1, 10.1.2.3")).isEqualTo(429);
+      assertThat(guessFor(desk, "192.0.2.2")).isEqualTo(401);
+      assertThat(guessFor(desk, "2001:db8:0:1::1")).isEqualTo(401);
+      assertThat(guessFor(desk, "[2001:db8:0:1:ffff::2]:4711")).isEqualTo(429);
+      assertThat(guessFor(desk, "2001:db8:0:2::1")).isEqualTo(401);
+    }
+  }
+
+  @Test
+  void whatStrangersSayAboutTheirAddressIsNotBelieved() {
+    try (Desk desk = limited(Limits.DEFAULT.withRate(0.01, 1))) {
+      assertThat(guessFor(desk, "192.0.2.1")).isEqualTo(401);
+      assertThat(guessFor(desk, "192.0.2.2")).isEqualTo(429);
+    }
+  }
+
+  private static int guessFor(Desk desk, String address) {
+    return desk.send(desk.request("guess", "/v1/messages").header("X-Forwarded-For", address))
+        .status();
+  }
+
+  @Test
+  void anotherMethodCannotBeAskedForByAHeader() {
+    try (Desk desk = Desk.open()) {
+      Answer answer =
+          desk.send(
+              desk.request(desk.admin, "/v1/messages").header("X-HTTP-Method-Override", "DELETE"));
+      assertThat(answer.status()).isEqualTo(200);
     }
   }
 
@@ -99,11 +127,21 @@ class ServerLimitsTest {
                     70_000,
                     null,
                     false,
-                    new Limits(1, Duration.ZERO, 1, 0, 0, 0),
+                    Proxies.NONE,
+                    new Limits(
+                        1,
+                        1,
+                        new Times(Duration.ZERO, Duration.ZERO, Duration.ZERO, 0),
+                        new Connections(0, 0),
+                        new Rate(0, 0)),
                     Duration.ZERO))
         .hasMessageContaining("port must be")
         .hasMessageContaining("request bytes")
+        .hasMessageContaining("head time")
         .hasMessageContaining("request time")
+        .hasMessageContaining("idle time")
+        .hasMessageContaining("bytes per second")
+        .hasMessageContaining("connections per address")
         .hasMessageContaining("threads")
         .hasMessageContaining("connections")
         .hasMessageContaining("rate")

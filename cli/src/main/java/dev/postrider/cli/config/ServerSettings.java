@@ -2,9 +2,10 @@ package dev.postrider.cli.config;
 
 import dev.postrider.cli.settings.Section;
 import dev.postrider.message.PostriderException;
+import dev.postrider.server.Limits;
 import dev.postrider.server.ServerConfig;
-import dev.postrider.server.ServerConfig.Limits;
 import dev.postrider.server.Tls;
+import dev.postrider.server.access.Proxies;
 import dev.postrider.server.stream.StreamConfig;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,6 +21,7 @@ public record ServerSettings(
     int port,
     @Nullable Tls tls,
     boolean allowPlain,
+    Proxies proxies,
     Limits limits,
     Duration oldestPending,
     StreamConfig streams,
@@ -27,13 +29,13 @@ public record ServerSettings(
 
   /** What the server takes; fails if the host is not one of this machine. */
   public ServerConfig config() {
-    return new ServerConfig(host, port, tls, allowPlain, limits, oldestPending);
+    return new ServerConfig(host, port, tls, allowPlain, proxies, limits, oldestPending);
   }
 
   /** The same on another port. */
   public ServerSettings withPort(int value) {
     return new ServerSettings(
-        host, value, tls, allowPlain, limits, oldestPending, streams, database);
+        host, value, tls, allowPlain, proxies, limits, oldestPending, streams, database);
   }
 
   static ServerSettings read(Section root) {
@@ -45,6 +47,7 @@ public record ServerSettings(
               section.number("port", usual.port(), 0, 65_535),
               tls(section),
               section.flag("allow-plain", usual.allowPlain()),
+              proxies(section),
               limits(section),
               section.duration(
                   "oldest-pending",
@@ -74,19 +77,44 @@ public record ServerSettings(
     Limits usual = Limits.DEFAULT;
     return new Limits(
         section.size("request-bytes", usual.requestBytes(), 1024, 256 << 20),
-        section.duration(
-            "request-time", usual.requestTime(), Duration.ofMillis(100), Duration.ofMinutes(10)),
         section.number("threads", usual.threads(), 8, 1000),
-        section.number("connections", usual.connections(), 1, 100_000),
-        section.number("requests-per-second", (int) usual.perSecond(), 1, 1_000_000),
-        section.number("requests-burst", usual.burst(), 1, 1_000_000));
+        times(section, usual.times()),
+        new Limits.Connections(
+            section.number("connections", usual.connections().most(), 1, 100_000),
+            section.number(
+                "connections-per-address", usual.connections().perAddress(), 1, 100_000)),
+        new Limits.Rate(
+            section.number("requests-per-second", (int) usual.rate().perSecond(), 1, 1_000_000),
+            section.number("requests-burst", usual.rate().burst(), 1, 1_000_000)));
+  }
+
+  private static Limits.Times times(Section section, Limits.Times usual) {
+    Duration least = Duration.ofMillis(100);
+    Duration most = Duration.ofMinutes(10);
+    return new Limits.Times(
+        section.duration("head-time", usual.head(), least, most),
+        section.duration("request-time", usual.request(), least, most),
+        section.duration("idle-time", usual.idle(), least, most),
+        (int) section.size("bytes-per-second", usual.bytesPerSecond(), 1, 1 << 20));
+  }
+
+  private static Proxies proxies(Section section) {
+    try {
+      return Proxies.of(section.texts("trusted-proxies"));
+    } catch (IllegalArgumentException e) {
+      section.problem("trusted-proxies", String.valueOf(e.getMessage()));
+      return Proxies.NONE;
+    }
   }
 
   private static StreamConfig streams(Section server) {
     StreamConfig usual = StreamConfig.DEFAULT;
     try (Section section = server.section("streams")) {
       return usual
-          .withClients(section.number("clients", usual.clients(), 1, 100_000))
+          .withClients(
+              section.number("clients", usual.places().most(), 1, 100_000),
+              section.number("clients-per-token", usual.places().perToken(), 1, 100_000),
+              section.number("clients-per-address", usual.places().perAddress(), 1, 100_000))
           .withBuffer(
               section.number("buffer-events", usual.bufferEvents(), 1, 1_000_000),
               (int) section.size("buffer-bytes", usual.bufferBytes(), 1024, 1 << 30))

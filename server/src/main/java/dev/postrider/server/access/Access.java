@@ -10,41 +10,48 @@ import dev.postrider.server.api.ProblemException;
 import io.javalin.http.Context;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets callers in, or not. Those with a token have a rate for each token; the others, and those
- * whose token is no good, one for each address. Thread-safe.
+ * Lets callers in, or not. Those with a good token have a rate for each token; the others one for
+ * each address, which takes nothing from a good token. Thread-safe.
  */
 public final class Access {
   private static final String BEARER = "bearer ";
 
   private final Tokens tokens;
+  private final Proxies proxies;
   private final RateLimiter byToken;
   private final RateLimiter byAddress;
+  private final SignInLog signIns;
 
-  public Access(Tokens tokens, double perSecond, int burst, LongSupplier nanoClock) {
+  public Access(
+      Tokens tokens, Proxies proxies, double perSecond, int burst, LongSupplier nanoClock) {
     this.tokens = tokens;
+    this.proxies = proxies;
     this.byToken = new RateLimiter(perSecond, burst, nanoClock);
     this.byAddress = new RateLimiter(perSecond, burst, nanoClock);
+    this.signIns = new SignInLog(nanoClock);
   }
 
   /** The caller, if the guard lets it pass. */
   public Caller admit(Context context, Guard guard) throws SQLException {
-    String address = context.req().getRemoteAddr();
+    String address = address(context);
     @Nullable String secret = secret(context, guard);
     @Nullable Permission needed = guard.permission();
     if (needed == null) {
-      return atPublic(secret, address);
+      return atPublic(secret, address, guard);
     }
     if (secret == null) {
       limit(byAddress.take(address));
       throw unauthorized("this needs a token: Authorization: Bearer <token>");
     }
     Token token = known(secret, address);
+    limit(byToken.take(Long.toString(token.id())));
     if (!token.may(needed)) {
       throw Problem.forbidden(
               "this needs the permission "
@@ -64,33 +71,36 @@ public final class Access {
     return new Caller(token, address);
   }
 
-  /** Public answers do not depend on a token, let alone on a database that can check it. */
-  private Caller atPublic(@Nullable String secret, String address) {
-    if (secret != null) {
-      try {
-        return new Caller(known(secret, address), address);
-      } catch (SQLException e) {
-        return new Caller(null, address);
-      } catch (ProblemException e) {
-        if (e.problem().status() == 429) {
-          throw e;
-        }
-        return new Caller(null, address);
-      }
-    }
-    limit(byAddress.take(address));
-    return new Caller(null, address);
+  private String address(Context context) {
+    return proxies.caller(
+        context.req().getRemoteAddr(),
+        Collections.list(context.req().getHeaders("X-Forwarded-For")));
   }
 
-  /** An address that failed too often is not even looked up: guessing costs us nothing. */
+  /** Public answers do not depend on a token, let alone on a database that can check it. */
+  private Caller atPublic(@Nullable String secret, String address, Guard guard) {
+    @Nullable Token token = secret == null ? null : ifKnown(secret, address);
+    if (!guard.always()) {
+      limit(token == null ? byAddress.take(address) : byToken.take(Long.toString(token.id())));
+    }
+    return new Caller(token, address);
+  }
+
+  private @Nullable Token ifKnown(String secret, String address) {
+    try {
+      return known(secret, address);
+    } catch (SQLException | ProblemException e) {
+      return null;
+    }
+  }
+
   private Token known(String secret, String address) throws SQLException {
-    limit(byAddress.look(address));
     Optional<Token> token = tokens.check(secret);
     if (token.isEmpty()) {
+      signIns.failed(address, secret);
       limit(byAddress.take(address));
       throw unauthorized("the token is not known, was revoked or has expired");
     }
-    limit(byToken.take(Long.toString(token.get().id())));
     return token.get();
   }
 

@@ -39,12 +39,6 @@ final class RateLimiter {
     return untilOne(bucket);
   }
 
-  /** The same without taking it. */
-  synchronized Duration look(String caller) {
-    Bucket bucket = filled(caller);
-    return bucket.calls >= 1 ? Duration.ZERO : untilOne(bucket);
-  }
-
   private Duration untilOne(Bucket bucket) {
     return Duration.ofNanos((long) Math.ceil((1 - bucket.calls) / perNano));
   }

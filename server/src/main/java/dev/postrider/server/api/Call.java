@@ -9,6 +9,9 @@ import org.jspecify.annotations.Nullable;
 
 /** One call of an endpoint, with its values checked. Belongs to the thread that handles it. */
 public final class Call {
+  /** The attribute of a request whose answer has no end; its writer cuts off who is too slow. */
+  public static final String LASTING = "postrider.lasting";
+
   private final Context context;
   private final Caller caller;
   private final Values path;
@@ -30,7 +33,7 @@ public final class Call {
     Check check = new Check();
     Values[] values = {
       check.texts(once(context.pathParamMap()), takes.path()),
-      check.texts(context.queryParamMap(), takes.query()),
+      check.texts(Query.of(context.req().getQueryString()), takes.query()),
       check.texts(headers(context, takes.headers()), takes.headers()),
       sent == null ? new Values(Map.of()) : check.object("", Body.read(sent), takes.body())
     };

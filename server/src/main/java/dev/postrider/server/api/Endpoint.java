@@ -42,20 +42,25 @@ public record Endpoint(
   }
 
   public static Builder get(String path, Permission permission) {
-    return new Builder(HandlerType.GET, path, new Guard(permission, false));
+    return new Builder(HandlerType.GET, path, new Guard(permission, false, false));
   }
 
   public static Builder post(String path, Permission permission) {
-    return new Builder(HandlerType.POST, path, new Guard(permission, false));
+    return new Builder(HandlerType.POST, path, new Guard(permission, false, false));
   }
 
   public static Builder delete(String path, Permission permission) {
-    return new Builder(HandlerType.DELETE, path, new Guard(permission, false));
+    return new Builder(HandlerType.DELETE, path, new Guard(permission, false, false));
   }
 
   /** For everybody, with or without a token. */
   public static Builder getPublic(String path) {
     return new Builder(HandlerType.GET, path, Guard.PUBLIC);
+  }
+
+  /** For everybody, however much else there is to do. It must not wait for anything. */
+  public static Builder getAlways(String path) {
+    return new Builder(HandlerType.GET, path, Guard.ALWAYS);
   }
 
   /** Collects the declaration; not thread-safe. */
@@ -86,7 +91,7 @@ public record Endpoint(
 
     /** Its handler keeps to the caller's scope, so tokens limited to a tenant may call it. */
     public Builder scoped() {
-      this.guard = new Guard(guard.permission(), true);
+      this.guard = new Guard(guard.permission(), true, false);
       return this;
     }
 

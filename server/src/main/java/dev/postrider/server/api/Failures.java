@@ -9,6 +9,7 @@ import io.javalin.http.HttpResponseException;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.UUID;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,6 +18,13 @@ import org.slf4j.LoggerFactory;
 final class Failures {
   private static final Logger log = LoggerFactory.getLogger(Failures.class);
   private static final String UNIQUE_VIOLATION = "23505";
+
+  /** The class of values that are not what they should be. */
+  private static final String DATA_EXCEPTION = "22";
+
+  /** Too deep for the database's stack. */
+  private static final String TOO_COMPLEX = "54001";
+
   private static final Duration SOON = Duration.ofSeconds(1);
 
   private Failures() {}
@@ -46,24 +54,38 @@ final class Failures {
       return Problem.invalid(invalid.field(), text(invalid)).toException();
     } else if (failure instanceof RefusedException refused) {
       return Problem.of(422, "refused", "Refused", text(refused)).toException();
-    } else if (failure instanceof StoreException store) {
-      return database(store.error(), store);
+    } else if (failure instanceof StoreException
+        && failure.getCause() instanceof SQLException sql) {
+      return database(sql);
     } else if (failure instanceof SQLException sql) {
-      return UNIQUE_VIOLATION.equals(sql.getSQLState())
-          ? Problem.conflict("a message with this id exists already").toException()
-          : database(DatabaseError.of(sql), sql);
+      return database(sql);
+    } else if (failure instanceof RejectedExecutionException) {
+      return new ProblemException(Problem.overloaded(), SOON);
     } else if (failure instanceof HttpResponseException http) {
       return Problem.of(http.getStatus(), "http", "Not possible", text(http)).toException();
     }
     return unexpected(failure);
   }
 
+  /** Without the detail and context, which are about the function that was called. */
+  private static String reason(SQLException failure) {
+    return text(failure).lines().findFirst().orElse("").replaceFirst("^ERROR: ", "");
+  }
+
   private static String text(Exception failure) {
     return String.valueOf(failure.getMessage());
   }
 
-  private static ProblemException database(DatabaseError error, Exception failure) {
-    if (error == DatabaseError.FATAL) {
+  private static ProblemException database(SQLException failure) {
+    String state = String.valueOf(failure.getSQLState());
+    if (state.equals(UNIQUE_VIOLATION)) {
+      return Problem.conflict("a message with this id exists already").toException();
+    } else if (state.startsWith(DATA_EXCEPTION) || state.equals(TOO_COMPLEX)) {
+      log.info("the database refused a value: {}", failure.getMessage());
+      return Problem.of(
+              422, "refused", "Refused", "the database refuses a value: " + reason(failure))
+          .toException();
+    } else if (DatabaseError.of(failure) == DatabaseError.FATAL) {
       return unexpected(failure);
     }
     log.warn("database: {}", failure.getMessage());

@@ -11,8 +11,13 @@ import org.jspecify.annotations.Nullable;
  * @param permission null for everybody
  * @param scoped whether it keeps to the caller's tenant and namespace; one that does not refuses
  *     tokens that are limited to some
+ * @param always whether it is answered however much else there is to do
  */
-public record Guard(@Nullable Permission permission, boolean scoped) implements RouteRole {
+public record Guard(@Nullable Permission permission, boolean scoped, boolean always)
+    implements RouteRole {
   /** Everybody, also without a token. */
-  public static final Guard PUBLIC = new Guard(null, true);
+  public static final Guard PUBLIC = new Guard(null, true, false);
+
+  /** The same without limits, by threads of its own. */
+  public static final Guard ALWAYS = new Guard(null, true, true);
 }

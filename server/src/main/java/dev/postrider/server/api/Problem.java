@@ -54,6 +54,11 @@ public record Problem(
     return of(409, "conflict", "Not possible now", detail);
   }
 
+  /** More to do than there are threads and memory for. */
+  public static Problem overloaded() {
+    return of(503, "overloaded", "Overloaded", "too much to do at the moment; try again soon");
+  }
+
   public ProblemException toException() {
     return new ProblemException(this);
   }

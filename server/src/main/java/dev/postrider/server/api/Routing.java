@@ -2,7 +2,6 @@ package dev.postrider.server.api;
 
 import io.javalin.config.JavalinConfig;
 import io.javalin.http.Context;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -10,13 +9,8 @@ import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Puts endpoints to work: access first, then the checks, then the handler. Immutable.
- *
- * @param patience how long a body may take to arrive
- */
-public record Routing(
-    List<Endpoint> endpoints, Admission admission, long bodyMax, Duration patience) {
+/** Puts endpoints to work: access first, then the checks, then the handler. Immutable. */
+public record Routing(List<Endpoint> endpoints, Admission admission, Bodies bodies) {
   private static final String CALLER = "postrider.caller";
 
   /** Decides who may pass. */
@@ -70,10 +64,18 @@ public record Routing(
 
   private void handle(Endpoint endpoint, Context context) throws Exception {
     Caller caller = Objects.requireNonNull(context.attribute(CALLER), "was not admitted");
-    byte[] sent = Body.bytes(context, bodyMax, patience);
-    boolean body = !endpoint.takes().body().isEmpty() || sent.length > 0;
+    if (endpoint.takes().body().isEmpty()) {
+      Bodies.refuse(context);
+      answer(endpoint, context, caller, null);
+    } else {
+      bodies.take(context, sent -> answer(endpoint, context, caller, sent));
+    }
+  }
+
+  private static void answer(
+      Endpoint endpoint, Context context, Caller caller, byte @Nullable [] sent) throws Exception {
     context.status(endpoint.status());
-    Call call = Call.of(context, caller, endpoint.takes(), body ? sent : null);
+    Call call = Call.of(context, caller, endpoint.takes(), sent);
     @Nullable Object answer = endpoint.handler().handle(call);
     if (answer != null) {
       context.contentType(endpoint.produces());

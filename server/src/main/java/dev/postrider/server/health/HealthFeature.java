@@ -25,13 +25,13 @@ public final class HealthFeature implements Feature {
   @Override
   public List<Endpoint> endpoints() {
     return List.of(
-        Endpoint.getPublic("/v1/health")
+        Endpoint.getAlways("/v1/health")
             .about("health", "How each part is; details with a token that may read. 503 if down")
             .handledBy(call -> answer(call, pulse.parts())),
-        Endpoint.getPublic("/v1/health/live")
+        Endpoint.getAlways("/v1/health/live")
             .about("health", "Whether the process works; 503 if a restart would help")
             .handledBy(call -> answer(call, pulse.vitals())),
-        Endpoint.getPublic("/v1/health/ready")
+        Endpoint.getAlways("/v1/health/ready")
             .about("health", "Whether it can do its work now; 503 if not")
             .handledBy(call -> answer(call, pulse.parts())),
         Endpoint.get("/v1/metrics", Permission.METRICS)

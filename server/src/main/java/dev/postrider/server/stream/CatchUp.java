@@ -1,6 +1,7 @@
 package dev.postrider.server.stream;
 
 import dev.postrider.observe.LogLine;
+import dev.postrider.server.api.Threads;
 import dev.postrider.stream.StreamGoneException;
 import dev.postrider.stream.StreamLog;
 import java.sql.SQLException;

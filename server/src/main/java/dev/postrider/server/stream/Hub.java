@@ -1,6 +1,7 @@
 package dev.postrider.server.stream;
 
 import dev.postrider.observe.LogLine;
+import dev.postrider.server.api.Threads;
 import dev.postrider.stream.StreamEvent;
 import dev.postrider.stream.StreamGoneException;
 import dev.postrider.stream.StreamLog;
@@ -12,7 +13,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,7 +32,7 @@ final class Hub implements StreamTail.Reader, AutoCloseable {
   private final CatchUp catchUp;
   private final Revocations revocations;
   private final Set<Client> clients = ConcurrentHashMap.newKeySet();
-  private final AtomicInteger places = new AtomicInteger();
+  private final Places places;
   private final ScheduledThreadPoolExecutor clock =
       new ScheduledThreadPoolExecutor(1, Threads.named("postrider-stream-clock"));
   private volatile boolean closed;
@@ -42,6 +42,7 @@ final class Hub implements StreamTail.Reader, AutoCloseable {
     this.window = new Window(config.bufferEvents(), config.bufferBytes());
     this.catchUp = new CatchUp(streamLog, config.catchUps());
     this.revocations = revocations;
+    this.places = new Places(config.places());
   }
 
   void start() {
@@ -61,20 +62,12 @@ final class Hub implements StreamTail.Reader, AutoCloseable {
   }
 
   int clients() {
-    return places.get();
+    return places.taken();
   }
 
-  /** Takes a place for a client, if there is one; {@link #giveBack} if it does not come. */
-  boolean reserve() {
-    boolean room = places.incrementAndGet() <= config.clients();
-    if (!room) {
-      giveBack();
-    }
-    return room && !closed;
-  }
-
-  void giveBack() {
-    places.decrementAndGet();
+  /** Where clients take a place before they join, and give it back if they do not. */
+  Places places() {
+    return places;
   }
 
   /** On the place that was reserved for it. */
@@ -89,10 +82,7 @@ final class Hub implements StreamTail.Reader, AutoCloseable {
 
   void left(Client client) {
     if (clients.remove(client)) {
-      giveBack();
-      synchronized (places) {
-        places.notifyAll();
-      }
+      places.giveBack(client.wanted());
     }
   }
 
@@ -154,26 +144,10 @@ final class Hub implements StreamTail.Reader, AutoCloseable {
   public void close() {
     closed = true;
     endAll(Client.SHUTDOWN);
-    awaitEmpty();
+    places.awaitEmpty(GOODBYE);
     clients.forEach(Client::cut);
     clock.shutdownNow();
     revocations.close();
     catchUp.close();
-  }
-
-  /** Gives clients a moment to take their end. */
-  private void awaitEmpty() {
-    long end = System.nanoTime() + GOODBYE.toNanos();
-    long left = GOODBYE.toMillis();
-    try {
-      synchronized (places) {
-        while (!clients.isEmpty() && left > 0) {
-          places.wait(left);
-          left = (end - System.nanoTime()) / 1_000_000;
-        }
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
   }
 }

@@ -3,6 +3,7 @@ package dev.postrider.server.stream;
 import dev.postrider.access.Token;
 import dev.postrider.access.Tokens;
 import dev.postrider.observe.LogLine;
+import dev.postrider.server.api.Threads;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;

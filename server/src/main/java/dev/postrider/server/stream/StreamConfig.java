@@ -9,7 +9,7 @@ import java.util.List;
  * What stream clients may use. Checks itself and reports everything that is wrong at once.
  * Immutable.
  *
- * @param clients connected at a time; more are turned away
+ * @param places for clients; who finds none is turned away
  * @param bufferEvents by which a client may be behind before it is cut off
  * @param bufferBytes the same in bytes; all clients share this one buffer
  * @param catchUps pages that clients who are behind hold in memory together
@@ -18,7 +18,7 @@ import java.util.List;
  * @param poll how often the log is looked at without being woken
  */
 public record StreamConfig(
-    int clients,
+    Places places,
     int bufferEvents,
     int bufferBytes,
     int catchUps,
@@ -26,9 +26,17 @@ public record StreamConfig(
     Duration stall,
     Duration poll) {
 
+  /**
+   * Clients that are connected at a time.
+   *
+   * @param perToken with one token
+   * @param perAddress from one address
+   */
+  public record Places(int most, int perToken, int perAddress) {}
+
   public static final StreamConfig DEFAULT =
       new StreamConfig(
-          2_000,
+          new Places(2_000, 500, 500),
           10_000,
           32 << 20,
           16,
@@ -38,7 +46,9 @@ public record StreamConfig(
 
   public StreamConfig {
     List<String> wrong = new ArrayList<>();
-    check(wrong, clients >= 1 && clients <= 100_000, "clients 1..100000", clients);
+    places(wrong, "clients", places.most);
+    places(wrong, "clients per token", places.perToken);
+    places(wrong, "clients per address", places.perAddress);
     check(
         wrong,
         bufferEvents >= 1 && bufferEvents <= 1_000_000,
@@ -54,6 +64,10 @@ public record StreamConfig(
     }
   }
 
+  private static void places(List<String> wrong, String name, int given) {
+    check(wrong, given >= 1 && given <= 100_000, name + " 1..100000", given);
+  }
+
   private static boolean within(Duration value, long minMs, long maxMs) {
     return value.compareTo(Duration.ofMillis(minMs)) >= 0
         && value.compareTo(Duration.ofMillis(maxMs)) <= 0;
@@ -65,19 +79,26 @@ public record StreamConfig(
     }
   }
 
-  public StreamConfig withClients(int value) {
-    return new StreamConfig(value, bufferEvents, bufferBytes, catchUps, heartbeat, stall, poll);
+  public StreamConfig withClients(int most, int perToken, int perAddress) {
+    return new StreamConfig(
+        new Places(most, perToken, perAddress),
+        bufferEvents,
+        bufferBytes,
+        catchUps,
+        heartbeat,
+        stall,
+        poll);
   }
 
   public StreamConfig withBuffer(int events, int bytes) {
-    return new StreamConfig(clients, events, bytes, catchUps, heartbeat, stall, poll);
+    return new StreamConfig(places, events, bytes, catchUps, heartbeat, stall, poll);
   }
 
   public StreamConfig withHeartbeat(Duration value) {
-    return new StreamConfig(clients, bufferEvents, bufferBytes, catchUps, value, stall, poll);
+    return new StreamConfig(places, bufferEvents, bufferBytes, catchUps, value, stall, poll);
   }
 
   public StreamConfig withStall(Duration value) {
-    return new StreamConfig(clients, bufferEvents, bufferBytes, catchUps, heartbeat, value, poll);
+    return new StreamConfig(places, bufferEvents, bufferBytes, catchUps, heartbeat, value, poll);
   }
 }

@@ -97,15 +97,30 @@ public final class StreamFeature implements Feature {
       throw unavailable("the server has not found the stream yet; try again");
     }
     Subscription wanted = wanted(call);
-    if (!hub.reserve()) {
-      throw unavailable("all places for stream clients are taken; try again, or elsewhere");
-    }
+    takePlace(wanted);
     Context context = call.context();
     context.contentType(wanted.format().mediaType());
     // Proxies that collect answers before they pass them on would hold events back.
     context.header("X-Accel-Buffering", "no");
-    Wire.open(context, wire -> hub.join(wanted, wire), hub::giveBack);
+    Wire.open(context, wire -> hub.join(wanted, wire), () -> hub.places().giveBack(wanted));
     return null;
+  }
+
+  private void takePlace(Subscription wanted) {
+    Places.@Nullable Full full = hub.places().take(wanted);
+    if (full == Places.Full.ALL) {
+      throw unavailable("all places for stream clients are taken; try again, or elsewhere");
+    } else if (full != null) {
+      throw new ProblemException(
+          Problem.of(
+              429,
+              "too-many-streams",
+              "Too many streams",
+              full == Places.Full.TOKEN
+                  ? "the token has as many streams open as it may; close one, or use another token"
+                  : "the address has as many streams open as it may; close one"),
+          RETRY_AFTER);
+    }
   }
 
   private Subscription wanted(Call call) throws SQLException {
@@ -115,7 +130,8 @@ public final class StreamFeature implements Feature {
         new StreamFilter(Conditions.within(call.caller().scope(), call.query(), CONDITIONS)),
         Format.accepted(call.context().header("Accept")),
         call.may(Permission.PAYLOAD_READ),
-        token);
+        token,
+        call.caller().address());
   }
 
   private long after(Call call) throws SQLException {

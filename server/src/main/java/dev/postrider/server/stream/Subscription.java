@@ -9,6 +9,12 @@ import dev.postrider.stream.StreamFilter;
  * @param after the last position that it has seen
  * @param filter limited to what the token is limited to
  * @param withContent whether it may see headers and payloads
+ * @param address whose it is
  */
 record Subscription(
-    long after, StreamFilter filter, Format format, boolean withContent, Token token) {}
+    long after,
+    StreamFilter filter,
+    Format format,
+    boolean withContent,
+    Token token,
+    String address) {}

@@ -1,6 +1,7 @@
 package dev.postrider.server.stream;
 
 import dev.postrider.observe.LogLine;
+import dev.postrider.server.api.Call;
 import io.javalin.http.Context;
 import jakarta.servlet.ServletOutputStream;
 import jakarta.servlet.WriteListener;
@@ -57,6 +58,7 @@ final class Wire {
   }
 
   private void listen(Owner owner) {
+    context.attribute(Call.LASTING, true);
     // A stream has no end of its own; heartbeats find out whether somebody is there.
     context.req().getAsyncContext().setTimeout(0);
     out.setWriteListener(

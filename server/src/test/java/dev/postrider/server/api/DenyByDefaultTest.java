@@ -23,8 +23,7 @@ class DenyByDefaultTest {
     return new Routing(
         List.of(endpoints),
         (context, guard) -> new Caller(null, "here"),
-        1024,
-        Duration.ofSeconds(5));
+        new Bodies(1024, Duration.ofSeconds(5), 1, 1024, Runnable::run));
   }
 
   @Test

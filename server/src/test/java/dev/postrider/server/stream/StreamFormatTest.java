@@ -127,7 +127,7 @@ class StreamFormatTest {
             STATION.desk.postgres,
             server ->
                 server.streams(
-                    Station.CONFIG.withHeartbeat(Duration.ofMillis(300)).withClients(2)));
+                    Station.CONFIG.withHeartbeat(Duration.ofMillis(300)).withClients(2, 9, 9)));
     try (Listener first = Listener.open(small, STATION.token, "");
         Listener second = Listener.open(small, STATION.token, "")) {
       Desk.Answer answer = small.get(STATION.token, "/v1/streams/events");

@@ -58,7 +58,8 @@ class StreamSlowTest {
         Desk.on(
             STATION.desk.postgres,
             server ->
-                server.streams(Station.CONFIG.withClients(1).withStall(Duration.ofMillis(500))));
+                server.streams(
+                    Station.CONFIG.withClients(1, 9, 9).withStall(Duration.ofMillis(500))));
     await().until(() -> small.get(STATION.token, "/v1/streams/events?after=x").status() == 422);
     // Behind the tail there is no window to fall out of; it is the time that counts.
     try (Listener stalled =

@@ -61,7 +61,8 @@ class WindowTest {
   @Test
   void aConfigurationSaysAllThatIsWrong() {
     Duration zero = Duration.ZERO;
-    assertThatThrownBy(() -> new StreamConfig(0, 0, 0, 0, zero, zero, zero))
+    assertThatThrownBy(
+            () -> new StreamConfig(new StreamConfig.Places(0, 0, 0), 0, 0, 0, zero, zero, zero))
         .hasMessageContainingAll(
             "clients 1..100000, got 0",
             "bufferEvents",

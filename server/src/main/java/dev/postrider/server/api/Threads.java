@@ -1,12 +1,12 @@
-package dev.postrider.server.stream;
+package dev.postrider.server.api;
 
 import java.util.concurrent.ThreadFactory;
 
 /** Daemon threads with a name. */
-final class Threads {
+public final class Threads {
   private Threads() {}
 
-  static ThreadFactory named(String name) {
+  public static ThreadFactory named(String name) {
     return task -> {
       Thread thread = new Thread(task, name);
       thread.setDaemon(true);

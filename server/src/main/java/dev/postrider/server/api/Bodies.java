@@ -1,0 +1,173 @@
+package dev.postrider.server.api;
+
+import io.javalin.http.Context;
+import jakarta.servlet.http.HttpServletRequest;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes bodies of requests: JSON, not too long, not too slow, not too many. No thread waits for
+ * them. Thread-safe.
+ */
+public final class Bodies implements AutoCloseable {
+  private static final long LOOK_MS = 100;
+
+  private final long most;
+  private final Arrival.Pace pace;
+  private final long memory;
+  private final Executor threads;
+  private final AtomicLong held = new AtomicLong();
+  private final Set<Arrival> coming = ConcurrentHashMap.newKeySet();
+  private final ScheduledThreadPoolExecutor clock =
+      new ScheduledThreadPoolExecutor(1, Threads.named("postrider-body-clock"));
+
+  /** Goes on with a body. */
+  @FunctionalInterface
+  interface Taker {
+    void take(byte[] body) throws Exception;
+  }
+
+  /**
+   * @param most bytes of one body
+   * @param time from a request's first byte to its last
+   * @param bytesPerSecond at the least
+   * @param memory bytes of all bodies together
+   * @param threads that go on when a body is there
+   */
+  public Bodies(long most, Duration time, int bytesPerSecond, long memory, Executor threads) {
+    this.most = most;
+    this.pace = new Arrival.Pace(time, bytesPerSecond);
+    this.memory = memory;
+    this.threads = threads;
+    ScheduledFuture<?> unused =
+        clock.scheduleWithFixedDelay(this::look, LOOK_MS, LOOK_MS, TimeUnit.MILLISECONDS);
+  }
+
+  /** A body that nobody asked for is not read. */
+  static void refuse(Context context) {
+    if (hasBody(context.req())) {
+      closeAfter(context);
+      throw Problem.of(
+              400,
+              "body-not-expected",
+              "Body not expected",
+              "this takes no body; send the request without one")
+          .toException();
+    }
+  }
+
+  /** Goes on with the body when all of it is there; the answer follows. */
+  void take(Context context, Taker taker) {
+    HttpServletRequest request = context.req();
+    if (request.getContentLengthLong() > most) {
+      closeAfter(context);
+      throw tooLarge();
+    }
+    if (hasBody(request)) {
+      checkType(context);
+    }
+    context.future(() -> read(request, taker));
+  }
+
+  private static boolean hasBody(HttpServletRequest request) {
+    return request.getContentLengthLong() > 0 || request.getHeader("Transfer-Encoding") != null;
+  }
+
+  /** What is left of a body that was not read cannot be told from the next request. */
+  private static void closeAfter(Context context) {
+    context.header("Connection", "close");
+  }
+
+  private static void checkType(Context context) {
+    @Nullable String type = context.req().getHeader("Content-Type");
+    String plain = type == null ? "" : type.split(";", 2)[0].trim().toLowerCase(Locale.ROOT);
+    if (!plain.equals("application/json")) {
+      closeAfter(context);
+      throw Problem.of(
+              415,
+              "unsupported-media-type",
+              "Unsupported media type",
+              "a body must be application/json, got " + (type == null ? "no type" : type))
+          .toException();
+    }
+  }
+
+  private CompletableFuture<?> read(HttpServletRequest request, Taker taker) {
+    try {
+      Arrival arrival = new Arrival(request, this);
+      coming.add(arrival);
+      CompletableFuture<?> answered =
+          arrival
+              .whole()
+              .whenComplete((body, failure) -> coming.remove(arrival))
+              .thenAcceptAsync(body -> pass(body, taker), threads)
+              .whenComplete((done, failure) -> held.addAndGet(-arrival.size()));
+      arrival.start();
+      return answered;
+    } catch (IOException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private static void pass(byte[] body, Taker taker) {
+    try {
+      taker.take(body);
+    } catch (Exception e) {
+      throw new CompletionException(e);
+    }
+  }
+
+  /** Makes room for more of a body. */
+  void hold(int size, int more) {
+    if (size + (long) more > most) {
+      throw tooLarge();
+    } else if (held.addAndGet(more) > memory) {
+      held.addAndGet(-more);
+      throw new ProblemException(Problem.overloaded(), Duration.ofSeconds(1));
+    }
+  }
+
+  private void look() {
+    long now = System.nanoTime();
+    for (Arrival arrival : coming) {
+      if (arrival.late(pace, now)) {
+        arrival.fail(tooSlow());
+      }
+    }
+  }
+
+  private ProblemException tooLarge() {
+    return Problem.of(
+            413, "too-large", "Request too large", "a body may have " + most + " bytes at most")
+        .toException();
+  }
+
+  private ProblemException tooSlow() {
+    return Problem.of(
+            408,
+            "too-slow",
+            "Request too slow",
+            "a request must be here within "
+                + pace.time().toMillis() / 1000.0
+                + " seconds, and a body come with "
+                + pace.bytesPerSecond()
+                + " bytes per second at least")
+        .toException();
+  }
+
+  @Override
+  public void close() {
+    clock.shutdownNow();
+  }
+}
