@@ -223,6 +223,29 @@ class OperateTest {
 
   @Test
   @Tag("OP-3")
+  void aTokenMakesNoneThatOutlivesIt() {
+    String maker =
+        DESK.token(
+                NewToken.of(Desk.name("maker"), Role.ADMIN)
+                    .expiringIn(java.time.Duration.ofHours(1)))
+            .secret();
+    String body = "{\"name\": \"%s\", \"role\": \"viewer\" %s}";
+    for (String lifetime : new String[] {"", ", \"lifetime\": \"PT2H\""}) {
+      Answer refused = DESK.post(maker, "/v1/tokens", body.formatted(Desk.name("heir"), lifetime));
+      assertThat(refused.status()).isEqualTo(403);
+      assertThat(refused.text()).contains("a lifetime of at most PT59M");
+    }
+    assertThat(
+            DESK.post(
+                    maker,
+                    "/v1/tokens",
+                    body.formatted(Desk.name("heir"), ", \"lifetime\": \"PT59M\""))
+                .status())
+        .isEqualTo(201);
+  }
+
+  @Test
+  @Tag("OP-3")
   void theAuditIsPaged() {
     for (int i = 0; i < 3; i++) {
       DESK.token(NewToken.of(Desk.name("page"), Role.VIEWER));

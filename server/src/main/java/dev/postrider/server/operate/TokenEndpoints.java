@@ -16,6 +16,8 @@ import dev.postrider.server.api.Problem;
 import dev.postrider.server.api.Values;
 import dev.postrider.store.Schema;
 import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
@@ -76,12 +78,14 @@ final class TokenEndpoints {
             permissions,
             new Scope(body.text("tenant"), body.text("namespace")),
             body.duration("lifetime"));
+    Token maker = Objects.requireNonNull(call.caller().token());
+    checkLifetime(maker.expiresAt(), token.lifetime());
     Set<Permission> excess = EnumSet.noneOf(Permission.class);
     excess.addAll(permissions);
     if (token.role() != null) {
       excess.addAll(token.role().permissions());
     }
-    excess.removeAll(Objects.requireNonNull(call.caller().token()).permissions());
+    excess.removeAll(maker.permissions());
     if (!excess.isEmpty()) {
       throw Problem.forbidden(
               "a token cannot give what it does not have: "
@@ -89,6 +93,19 @@ final class TokenEndpoints {
           .toException();
     }
     return tokens.create(call.actor(), token);
+  }
+
+  private static void checkLifetime(@Nullable Instant makerEnds, @Nullable Duration lifetime) {
+    if (makerEnds == null) {
+      return;
+    }
+    Duration left = Duration.between(Instant.now(), makerEnds);
+    if (lifetime == null || lifetime.compareTo(left) > 0) {
+      throw Problem.forbidden(
+              "a token cannot make one that outlives it: give a lifetime of at most "
+                  + Duration.ofSeconds(Math.max(0, left.toSeconds())))
+          .toException();
+    }
   }
 
   private Object revoke(Call call) throws SQLException {
