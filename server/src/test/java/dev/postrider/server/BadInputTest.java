@@ -134,6 +134,9 @@ class BadInputTest {
           /v1/audit?cursor=-1                        | cursor
           /v1/replays/first                          | id
           /v1/events/counts                          | from
+          /v1/messages?from=%2B10000-01-01T00:00:00Z  | from
+          /v1/messages?from=0000-12-31T00:00:00Z     | from
+          /v1/dead?cursor=%2B1000000000-01-01T00:00:00Z_019f0000-0000-7000-8000-000000000000 | cursor
           """)
   void aBadParameterIsNamed(String path, String field) {
     Answer answer = problem(DESK.get(DESK.admin, path), 422);
@@ -151,6 +154,49 @@ class BadInputTest {
       })
   void whatTheCoreRefusesIsRefused(String path) {
     problem(DESK.get(DESK.admin, path), 422);
+  }
+
+  @Test
+  void durationsAndRatesHaveAnEnd() {
+    String counts = "/v1/events/counts?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z";
+    assertThat(
+            problem(DESK.get(DESK.admin, counts + "&interval=PT9223372036854775807S"), 422).text())
+        .contains("at most 36500 days");
+    for (String rate : List.of("1e400", "1e-400", "-1e400", "0", "1e9")) {
+      String body = "{\"filter\": {\"topic\": \"t\"}, \"rate\": " + rate + "}";
+      assertThat(problem(DESK.post(DESK.admin, "/v1/replays", body), 422).text()).contains("rate");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"application/json; charset=nope", "text/plain; charset", "x; charset=\"\""})
+  void aCharsetThatThereIsNotDoesNoHarm(String type) {
+    assertThat(DESK.send(DESK.request(null, "/v1/health?").header("Content-Type", type)).status())
+        .isEqualTo(200);
+    assertThat(
+            DESK.send(
+                    DESK.request(DESK.viewer, "/v1/messages?topic=%C3%A9")
+                        .header("Content-Type", type))
+                .status())
+        .isEqualTo(200);
+  }
+
+  /** Deeper than PostgreSQL's stack: Java only passes it on. */
+  @Test
+  void whatIsTooDeepForTheDatabaseIsRefused() {
+    String deep =
+        java.util.Base64.getEncoder()
+            .encodeToString(
+                ("[".repeat(20_000) + "]".repeat(20_000)).getBytes(StandardCharsets.US_ASCII));
+    Answer answer =
+        DESK.post(
+            DESK.admin,
+            "/v1/messages",
+            "{\"namespace\": \"n\", \"topic\": \"t\", \"payload_base64\": \""
+                + deep
+                + "\", \"content_type\": \"application/json\"}");
+    assertThat(answer.status()).as(answer.text()).isIn(201, 422);
   }
 
   @Test
@@ -207,6 +253,19 @@ class BadInputTest {
       String answer = new String(buffer, 0, n, StandardCharsets.UTF_8);
       assertThat(answer).startsWith("HTTP/1.1 400").contains("application/problem+json");
       assertThat(answer).doesNotContain("Jetty").doesNotContain("<html");
+    }
+  }
+
+  @Test
+  void aQueryThatIsNotEncodedIsSaidToBeSo() throws Exception {
+    try (RawSocket socket =
+        RawSocket.saying(
+            DESK,
+            "GET /v1/messages?topic=%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+                + "Authorization: Bearer "
+                + DESK.viewer
+                + "\r\n\r\n")) {
+      assertThat(socket.rest()).startsWith("HTTP/1.1 422").contains("percent-encoded");
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.postrider.server.api;
 
 import dev.postrider.server.api.Problem.FieldError;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -18,6 +19,8 @@ import tools.jackson.databind.node.StringNode;
 /** Compares what was sent with what was declared, and collects every difference. For one call. */
 final class Check {
   private static final int ITEMS_MAX = 10_000;
+  private static final BigDecimal LEAST = new BigDecimal("1e-9");
+  private static final BigDecimal MOST = new BigDecimal("1e9");
   private final List<FieldError> errors = new ArrayList<>();
 
   /** Query or path parameters: text, whatever the kind. */
@@ -101,7 +104,7 @@ final class Check {
     return switch (field.kind()) {
       case TEXT -> given.isString() ? text(path, field, given.stringValue()) : null;
       case INTEGER -> integer(field, given);
-      case NUMBER -> given.isNumber() ? positive(given.doubleValue()) : null;
+      case NUMBER -> given.isNumber() ? positive(given.decimalValue()) : null;
       case BOOLEAN -> given.isBoolean() ? given.booleanValue() : null;
       case TIME -> given.isString() ? time(given.stringValue()) : null;
       case DURATION -> given.isString() ? duration(given.stringValue()) : null;
@@ -136,13 +139,16 @@ final class Check {
     return fits ? given.longValue() : null;
   }
 
-  private static @Nullable Double positive(double value) {
-    return value > 0 && value < 1e9 ? value : null;
+  /** Compared before it is converted: most numbers in JSON are no doubles. */
+  private static @Nullable Double positive(BigDecimal value) {
+    boolean fits = value.compareTo(LEAST) >= 0 && value.compareTo(MOST) < 0;
+    return fits ? value.doubleValue() : null;
   }
 
   private static @Nullable Instant time(String text) {
     try {
-      return OffsetDateTime.parse(text).toInstant();
+      Instant time = OffsetDateTime.parse(text).toInstant();
+      return Times.storable(time) ? time : null;
     } catch (DateTimeParseException e) {
       return null;
     }
@@ -150,7 +156,8 @@ final class Check {
 
   private static @Nullable Duration duration(String text) {
     try {
-      return Duration.parse(text);
+      Duration duration = Duration.parse(text);
+      return duration.abs().compareTo(Times.LONGEST) <= 0 ? duration : null;
     } catch (DateTimeParseException | ArithmeticException e) {
       return null;
     }

@@ -22,7 +22,10 @@ public final class Cursors {
     String[] parts = text.split("_", -1);
     try {
       if (parts.length == 2) {
-        return new Cursor(Instant.parse(parts[0]), UUID.fromString(parts[1]));
+        Instant time = Instant.parse(parts[0]);
+        if (Times.storable(time)) {
+          return new Cursor(time, UUID.fromString(parts[1]));
+        }
       }
     } catch (DateTimeException | IllegalArgumentException e) {
       // said below

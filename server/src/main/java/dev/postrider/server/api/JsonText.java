@@ -12,10 +12,12 @@ import dev.postrider.observe.Workers;
 import dev.postrider.replay.ReplayJob;
 import dev.postrider.store.AuditLog;
 import dev.postrider.store.MessageStatus;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.exc.StreamReadException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.PropertyNamingStrategies;
@@ -104,7 +106,11 @@ public final class JsonText {
 
   /** Any JSON; whatever is wrong with it is one kind of exception. */
   public static JsonNode read(byte[] json) {
-    return MAPPER.readTree(json);
+    try {
+      return MAPPER.readTree(json);
+    } catch (NumberFormatException e) { // an exponent that is no int
+      throw new StreamReadException("a number is out of range");
+    }
   }
 
   public static JsonNode tree(Object value) {
@@ -114,7 +120,7 @@ public final class JsonText {
   /** A number or boolean if the text is one, else the text. */
   static JsonNode scalar(String text) {
     try {
-      JsonNode node = MAPPER.readTree(text);
+      JsonNode node = read(text.getBytes(StandardCharsets.UTF_8));
       return node.isNumber() || node.isBoolean() ? node : StringNode.valueOf(text);
     } catch (JacksonException e) {
       return StringNode.valueOf(text);

@@ -18,10 +18,11 @@ final class Wanted {
           field.min() == Long.MIN_VALUE
               ? "must be a whole number"
               : "must be a whole number from " + field.min() + " to " + field.max();
-      case NUMBER -> "must be a number above 0";
+      case NUMBER -> "must be a number above 0 and below 1000000000";
       case BOOLEAN -> "must be true or false";
-      case TIME -> "must be a time with its offset, such as 2026-01-31T08:00:00Z";
-      case DURATION -> "must be a duration in ISO 8601, such as PT5M";
+      case TIME ->
+          "must be a time with its offset in the years 1 to 9999, such as 2026-01-31T08:00:00Z";
+      case DURATION -> "must be a duration in ISO 8601 of at most 36500 days, such as PT5M";
       case ID -> "must be a UUID";
       case JSON -> "must be JSON";
       case TEXTS -> "must be an object of text values";
