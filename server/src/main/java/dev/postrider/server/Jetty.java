@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 /** Sets the web server up: address, TLS, threads, time limits. */
 final class Jetty {
   private static final int HEADER_BYTES = 16 * 1024;
+  private static final int SEND_BYTES = 256 * 1024;
   private static final int STOP_MILLIS = 5_000;
 
   /** They parse and hand over, and write streams; none of them waits for a caller. */
@@ -61,6 +62,8 @@ final class Jetty {
     connector.setPort(config.port());
     connector.setIdleTimeout(0); // the lines have a clock for everything
     connector.addEventListener(lines);
+    // What the kernel keeps for a slow caller; as large as it likes, it would hide that it is slow.
+    connector.setAcceptedSendBufferSize(SEND_BYTES);
     return connector;
   }
 

@@ -194,7 +194,9 @@ final class Client implements Wire.Owner {
   /** Called now and then: heartbeats, and an end for those who take nothing. */
   synchronized void tick(Duration heartbeat, Duration stall) {
     long now = System.nanoTime();
-    if (waitingSince >= 0 && now - waitingSince > stall.toNanos()) {
+    if (waitingSince >= 0
+        && now - waitingSince > stall.toNanos()
+        && wire.idle().compareTo(stall) > 0) {
       if (ending) {
         cut();
         return;

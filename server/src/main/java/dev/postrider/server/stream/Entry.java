@@ -1,20 +1,24 @@
 package dev.postrider.server.stream;
 
 import dev.postrider.stream.StreamEvent;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
-/** An event as it goes out, made once for all clients of the same kind. Thread-safe. */
+/** An event as it goes out, made once for all clients. Thread-safe. */
 final class Entry {
+  /** About what is kept without content. */
   private static final int FIXED_BYTES = 1_024;
 
   private final StreamEvent event;
   private final byte[] full;
-  private final AtomicReferenceArray<byte[]> framed = new AtomicReferenceArray<>(4);
+  private volatile byte @Nullable [] bare;
 
   Entry(StreamEvent event) {
     this.event = event.bare();
-    this.full = event.json(true);
+    this.full = line(event, true);
+  }
+
+  private static byte[] line(StreamEvent event, boolean withContent) {
+    return Format.NDJSON.event(event.position(), event.json(withContent));
   }
 
   /** Without content. */
@@ -24,15 +28,19 @@ final class Entry {
 
   /** About what it keeps in memory. */
   int size() {
-    return FIXED_BYTES + 2 * full.length;
+    return FIXED_BYTES + full.length;
   }
 
   byte[] bytes(Format format, boolean withContent) {
-    int place = (format == Format.SSE ? 2 : 0) + (withContent ? 1 : 0);
-    byte @Nullable [] made = framed.get(place);
+    byte[] line = withContent ? full : bare();
+    return format == Format.NDJSON ? line : Format.SSE.event(event.position(), line);
+  }
+
+  private byte[] bare() {
+    byte @Nullable [] made = bare;
     if (made == null) {
-      made = format.event(event.position(), withContent ? full : event.json(false));
-      framed.set(place, made);
+      made = line(event, false);
+      bare = made;
     }
     return made;
   }

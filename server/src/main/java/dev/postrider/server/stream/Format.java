@@ -26,6 +26,7 @@ enum Format {
     return accept != null && accept.contains(SSE.mediaType) ? SSE : NDJSON;
   }
 
+  /** The JSON may end its line already. */
   byte[] event(long position, byte[] json) {
     return framed("", position, json);
   }
@@ -57,7 +58,9 @@ enum Format {
           (sseEvent + "id: " + position + "\ndata: ").getBytes(StandardCharsets.US_ASCII));
     }
     out.writeBytes(json);
-    out.write('\n');
+    if (json[json.length - 1] != '\n') {
+      out.write('\n');
+    }
     if (this == SSE) {
       out.write('\n');
     }

@@ -38,7 +38,7 @@ public record StreamConfig(
       new StreamConfig(
           new Places(2_000, 500, 500),
           10_000,
-          32 << 20,
+          64 << 20,
           16,
           Duration.ofSeconds(15),
           Duration.ofSeconds(20),

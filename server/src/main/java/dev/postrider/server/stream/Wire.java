@@ -6,9 +6,12 @@ import io.javalin.http.Context;
 import jakarta.servlet.ServletOutputStream;
 import jakarta.servlet.WriteListener;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
+import org.eclipse.jetty.io.EndPoint;
+import org.eclipse.jetty.io.IdleTimeout;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -81,6 +84,17 @@ final class Wire {
     return out.isReady();
   }
 
+  /** How long the connection has taken nothing; a write that waits may be taken bit by bit. */
+  Duration idle() {
+    EndPoint endPoint = endPoint();
+    while (endPoint instanceof EndPoint.Wrapper outer) {
+      endPoint = outer.unwrap();
+    }
+    return endPoint instanceof IdleTimeout watched
+        ? Duration.ofMillis(watched.getIdleFor())
+        : Duration.ZERO;
+  }
+
   /** Only when ready. */
   void write(byte[] bytes) throws IOException {
     out.write(bytes);
@@ -98,10 +112,13 @@ final class Wire {
 
   /** Breaks the connection, though the client has not taken what was written. */
   void cut() {
-    ServletContextRequest.getServletContextRequest(context.req())
+    endPoint().close();
+  }
+
+  private EndPoint endPoint() {
+    return ServletContextRequest.getServletContextRequest(context.req())
         .getConnectionMetaData()
         .getConnection()
-        .getEndPoint()
-        .close();
+        .getEndPoint();
   }
 }

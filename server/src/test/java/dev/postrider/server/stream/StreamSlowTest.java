@@ -4,6 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.postrider.server.Desk;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,6 +54,44 @@ class StreamSlowTest {
         assertThat(seen).containsExactlyElementsOf(fast.values("event_id"));
       }
     }
+  }
+
+  @Test
+  void aClientThatReadsSlowlySeesItsEnd() throws Exception {
+    Desk impatient =
+        Desk.on(
+            STATION.desk.postgres,
+            server ->
+                server.streams(
+                    Station.CONFIG.withBuffer(10, 64 << 20).withStall(Duration.ofSeconds(2))));
+    await().until(() -> impatient.get(STATION.token, "/v1/streams/events?after=x").status() == 422);
+    try (Socket socket = new Socket()) {
+      socket.setReceiveBufferSize(64 * 1024);
+      socket.setSoTimeout(20_000);
+      socket.connect(
+          new InetSocketAddress(InetAddress.getLoopbackAddress(), impatient.server.port()));
+      String request =
+          "GET /v1/streams/events?%s HTTP/1.0\r\nAuthorization: Bearer %s\r\n\r\n"
+              .formatted(room("slow"), STATION.token);
+      socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+      assertThat(socket.getInputStream().read()).isEqualTo('H');
+      STATION.say("slow", 1, 100, LARGE);
+      assertThat(readSlowly(socket.getInputStream())).contains("{\"end\":\"slow\"");
+    } finally {
+      impatient.server.close();
+    }
+  }
+
+  /** 300 KB a second; the last of it. */
+  private static String readSlowly(InputStream in) throws Exception {
+    String last = "";
+    for (byte[] read = in.readNBytes(30_000); read.length > 0; read = in.readNBytes(30_000)) {
+      last =
+          last.substring(Math.max(0, last.length() - 100))
+              + new String(read, StandardCharsets.UTF_8);
+      Thread.sleep(100);
+    }
+    return last.substring(Math.max(0, last.length() - 100));
   }
 
   @Test

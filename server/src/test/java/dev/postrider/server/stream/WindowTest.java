@@ -33,7 +33,7 @@ class WindowTest {
 
   @Test
   void keepsTheNewestByBytesAndAtLeastOne() {
-    Window window = new Window(100, 50_000);
+    Window window = new Window(100, 30_000);
     window.startAt(0);
     window.add(entry(1, 10_000));
     window.add(entry(2, 10_000));
@@ -56,6 +56,17 @@ class WindowTest {
     window.startAt(7);
     assertThat(window.covers(6)).isFalse();
     assertThat(window.after(7)).isNull();
+  }
+
+  @Test
+  void asManyEventsAsPromisedFitWhenTheyAreOfOrdinarySize() {
+    StreamConfig usual = StreamConfig.DEFAULT;
+    Window window = new Window(usual.bufferEvents(), usual.bufferBytes());
+    window.startAt(0);
+    for (int position = 1; position <= usual.bufferEvents(); position++) {
+      window.add(entry(position, 3_000));
+    }
+    assertThat(window.covers(0)).isTrue();
   }
 
   @Test
