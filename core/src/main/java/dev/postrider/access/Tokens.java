@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Tokens {
   private static final String CREATE =
-      "select postrider.token_create(?, ?, ?, ?, string_to_array(?, ','), ?, ?, ?)";
+      "select postrider.token_create(?, ?, ?, ?, string_to_array(?, ','), ?, ?, ?, ?)";
   private static final String REVOKE = "select postrider.token_revoke(?, ?)";
   private static final String FIND = "select * from postrider.token_find(?)";
   private static final String LIST = "select * from postrider.token_list(?, ?)";
@@ -60,6 +60,7 @@ public final class Tokens {
             labels(token),
             token.scope().tenant(),
             token.scope().namespace(),
+            token.scope().topics().toArray(String[]::new),
             token.lifetime() == null ? null : token.lifetime().toSeconds());
     return new CreatedToken(id, token.name(), "postrider_" + id + "_" + text);
   }
@@ -114,7 +115,10 @@ public final class Tokens {
         Arrays.stream((String[]) row.getArray("permissions").getArray())
             .map(Permission::of)
             .collect(Collectors.toSet()),
-        new Scope(row.getString("tenant"), row.getString("namespace")),
+        new Scope(
+            row.getString("tenant"),
+            row.getString("namespace"),
+            List.of((String[]) row.getArray("topics").getArray())),
         row.getString("created_by"),
         Objects.requireNonNull(Database.instant(row, "created_at")),
         Database.instant(row, "expires_at"),

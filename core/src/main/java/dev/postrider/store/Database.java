@@ -129,6 +129,8 @@ public record Database(DataSource dataSource, Schema schema) {
       return instant.atOffset(ZoneOffset.UTC);
     } else if (value instanceof List<?> ids) {
       return connection.createArrayOf("uuid", ids.toArray());
+    } else if (value instanceof String[] texts) {
+      return connection.createArrayOf("text", texts);
     }
     return value;
   }

@@ -24,7 +24,7 @@ class TokensTest {
             "tests",
             NewToken.of("grafana", Role.VIEWER)
                 .with(Permission.PAYLOAD_READ)
-                .within(new Scope("t", "n")));
+                .within(new Scope("t", "n", List.of("b", "a,b"))));
     assertThat(created.secret()).matches("postrider_" + created.id() + "_[A-Za-z0-9_-]{43}");
     assertThat(created.toString()).doesNotContain(created.secret());
     String random = created.secret().substring(created.secret().indexOf('_', 10) + 1);
@@ -43,7 +43,7 @@ class TokensTest {
 
     Token token = TOKENS.check(created.secret()).orElseThrow();
     assertThat(token.name()).isEqualTo("grafana");
-    assertThat(token.scope()).isEqualTo(new Scope("t", "n"));
+    assertThat(token.scope()).isEqualTo(new Scope("t", "n", List.of("a,b", "b")));
     assertThat(token.permissions())
         .isEqualTo(
             Set.of(

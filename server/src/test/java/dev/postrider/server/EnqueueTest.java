@@ -7,6 +7,7 @@ import dev.postrider.access.Permission;
 import dev.postrider.access.Scope;
 import dev.postrider.server.Desk.Answer;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -127,6 +128,57 @@ class EnqueueTest {
         .containsExactly("t");
     assertThat(DESK.post(token, "/v1/messages", message + ", \"tenant\": \"u\"}").status())
         .isEqualTo(403);
+  }
+
+  /** The keys of a namespace are shared by those who may act for all its tenants. */
+  @Test
+  @Tag("CH-5")
+  void aTenantsKeysAreItsOwn() {
+    String other = scoped("keys-b", "b");
+    String slash = scoped("keys-a-b", "a/b");
+    String message =
+        "{\"namespace\": \"shop\", \"topic\": \"own-keys\", \"payload\": 1,"
+            + " \"key\": \"%s\", \"dedupe_key\": \"d\"}";
+    DESK.enqueue("'shop', 'own-keys', key => 'k', dedupe_key => 'd', tenant => 'a'");
+    for (String token : List.of(other, slash, scoped("keys-a", "a"))) {
+      Answer answer = DESK.post(token, "/v1/messages", message.formatted("k"));
+      assertThat(answer.status()).as("no duplicate: " + answer.text()).isEqualTo(201);
+      assertThat(answer.json().get("sequence").asLong()).as("a key of its own").isOne();
+    }
+    Answer again = DESK.post(other, "/v1/messages", message.formatted("k"));
+    assertThat(again.status()).isEqualTo(200);
+    assertThat(
+            DESK.postgres.column(
+                "select ordering_key from postrider.message_state where topic = 'own-keys'"
+                    + " order by 1"))
+        .containsExactly("a%2Fb/k", "a/k", "b/k", "k");
+    Answer tooLong = DESK.post(other, "/v1/messages", message.formatted("k".repeat(399)));
+    assertThat(tooLong.status()).isEqualTo(422);
+    assertThat(tooLong.text()).contains("with the token's tenant in front, has 401");
+  }
+
+  private static String scoped(String name, String tenant) {
+    return DESK.token(NewToken.of(name, Permission.ENQUEUE).within(Scope.tenant(tenant))).secret();
+  }
+
+  @Test
+  @Tag("CH-5")
+  void aTokenMayBeLimitedToTopics() {
+    Scope scope = new Scope(null, "shop", List.of("one", "two"));
+    String token =
+        DESK.token(NewToken.of("topics", Permission.READ, Permission.ENQUEUE).within(scope))
+            .secret();
+    String message = "{\"namespace\": \"shop\", \"topic\": \"%s\", \"payload\": 1}";
+    assertThat(DESK.post(token, "/v1/messages", message.formatted("one")).status()).isEqualTo(201);
+    Answer flood = DESK.post(token, "/v1/messages", message.formatted("made-up"));
+    assertThat(flood.status()).isEqualTo(403);
+    assertThat(DESK.postgres.count("select count(*) from postrider.route where topic = 'made-up'"))
+        .isZero();
+    assertThat(DESK.get(token, "/v1/messages?topic=one").json().get("items")).isNotEmpty();
+    assertThat(DESK.get(token, "/v1/messages?topic=orders").status()).isEqualTo(403);
+    Answer unsaid = DESK.get(token, "/v1/messages");
+    assertThat(unsaid.status()).isEqualTo(403);
+    assertThat(unsaid.text()).contains("limited to the topics one, two; give one of them");
   }
 
   @Test

@@ -79,6 +79,12 @@ final class TokenCommand extends PostriderCommand {
     @Nullable String namespace;
 
     @Option(
+        names = {"-t", "--topic"},
+        paramLabel = "TEXT",
+        description = "Only of this topic of the namespace; may be given several times.")
+    List<String> topics = new ArrayList<>();
+
+    @Option(
         names = "--lifetime",
         paramLabel = "TIME",
         description = "Such as 90d; until it is revoked unless given.")
@@ -93,7 +99,7 @@ final class TokenCommand extends PostriderCommand {
               name,
               role == null ? null : Role.of(role),
               granted,
-              new Scope(tenant, namespace),
+              new Scope(tenant, namespace, topics),
               lifetime == null ? null : Options.duration(this, "--lifetime", lifetime));
       CreatedToken created =
           new Tokens(context.dataSource(), context.schema()).create(context.actor(), token);
@@ -165,7 +171,8 @@ final class TokenCommand extends PostriderCommand {
 
     private static String only(Scope scope) {
       return (scope.tenant() == null ? "" : "tenant " + scope.tenant() + " ")
-          + (scope.namespace() == null ? "" : "namespace " + scope.namespace());
+          + (scope.namespace() == null ? "" : "namespace " + scope.namespace())
+          + (scope.topics().isEmpty() ? "" : " topics " + String.join(",", scope.topics()));
     }
 
     private static Map<String, Object> json(Token token) {
@@ -177,6 +184,7 @@ final class TokenCommand extends PostriderCommand {
               "permissions", token.permissions().stream().map(Permission::label).sorted().toList())
           .with("tenant", token.scope().tenant())
           .with("namespace", token.scope().namespace())
+          .with("topics", token.scope().topics())
           .with("created_by", token.createdBy())
           .with("created_at", token.createdAt())
           .with("expires_at", token.expiresAt())

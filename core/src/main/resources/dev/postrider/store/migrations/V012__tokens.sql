@@ -9,6 +9,7 @@ create table postrider.token (
   permissions text[] not null default '{}',
   tenant      text,                    -- null: all tenants
   namespace   text,                    -- null: all namespaces
+  topics      text[] not null default '{}' check (topics = '{}' or namespace is not null), -- of it; empty: all
   created_by  text not null,
   created_at  timestamptz not null default now(),
   expires_at  timestamptz,
@@ -19,14 +20,14 @@ create unique index token_in_use on postrider.token (name) where revoked_at is n
 
 create function postrider.token_create(
   p_actor text, p_name text, p_hash bytea, p_role text, p_permissions text[], p_tenant text, p_namespace text,
-  p_seconds bigint)
+  p_topics text[], p_seconds bigint)
 returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_id bigint;
 begin
-  insert into postrider.token (name, hash, role, permissions, tenant, namespace, created_by, expires_at)
-  values (p_name, p_hash, p_role, p_permissions, p_tenant, p_namespace, p_actor,
+  insert into postrider.token (name, hash, role, permissions, tenant, namespace, topics, created_by, expires_at)
+  values (p_name, p_hash, p_role, p_permissions, p_tenant, p_namespace, p_topics, p_actor,
           now() + p_seconds * interval '1 second')
   on conflict (name) where revoked_at is null do nothing
   returning id into v_id;
@@ -35,7 +36,7 @@ begin
   end if;
   perform postrider.record_act(null, p_actor, 'token.create', jsonb_strip_nulls(jsonb_build_object(
     'id', v_id, 'name', p_name, 'role', p_role, 'permissions', p_permissions, 'tenant', p_tenant,
-    'namespace', p_namespace)), null);
+    'namespace', p_namespace, 'topics', nullif(p_topics, '{}'))), null);
   return v_id;
 end $$;
 
@@ -65,10 +66,10 @@ $$;
 
 -- All tokens, also those that are no longer good, without their hashes.
 create function postrider.token_list(p_after bigint, p_limit int)
-returns table (id bigint, name text, role text, permissions text[], tenant text, namespace text,
+returns table (id bigint, name text, role text, permissions text[], tenant text, namespace text, topics text[],
   created_by text, created_at timestamptz, expires_at timestamptz, revoked_by text, revoked_at timestamptz)
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  select t.id, t.name, t.role, t.permissions, t.tenant, t.namespace, t.created_by, t.created_at, t.expires_at,
+  select t.id, t.name, t.role, t.permissions, t.tenant, t.namespace, t.topics, t.created_by, t.created_at, t.expires_at,
          t.revoked_by, t.revoked_at
     from postrider.token t where t.id > p_after order by t.id limit p_limit
 $$;

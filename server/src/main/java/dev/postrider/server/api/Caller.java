@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
  * @param token null for somebody without one
  */
 public record Caller(@Nullable Token token, String address) {
-  /** The name for the audit. */
+  /** Who it is in the audit: names may be given again when a token is revoked, numbers are not. */
   public String name() {
-    return token == null ? "anonymous" : token.name();
+    return token == null ? "anonymous" : token.name() + " (token " + token.id() + ")";
   }
 
   public boolean may(Permission permission) {

@@ -43,7 +43,19 @@ public final class Conditions {
     Map<String, String> conditions = values.conditions(fields);
     limit(conditions, "tenant", scope.tenant());
     limit(conditions, "namespace", scope.namespace());
+    limit(conditions, scope.topics());
     return conditions;
+  }
+
+  private static void limit(Map<String, String> conditions, List<String> topics) {
+    if (topics.size() == 1) {
+      limit(conditions, "topic", topics.get(0));
+    } else if (!topics.isEmpty() && !topics.contains(conditions.getOrDefault("topic", ""))) {
+      throw Problem.forbidden(
+              "the token is limited to the topics %s; give one of them as topic"
+                  .formatted(String.join(", ", topics)))
+          .toException();
+    }
   }
 
   private static void limit(Map<String, String> conditions, String name, @Nullable String only) {

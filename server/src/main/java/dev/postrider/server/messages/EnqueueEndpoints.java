@@ -6,6 +6,7 @@ import dev.postrider.enqueue.Outbox;
 import dev.postrider.message.Enqueued;
 import dev.postrider.message.InvalidMessageException;
 import dev.postrider.message.NewMessage;
+import dev.postrider.message.Route;
 import dev.postrider.server.api.Call;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.Field;
@@ -30,6 +31,7 @@ import tools.jackson.databind.JsonNode;
 /** Enqueues for services that have no database transaction to join. */
 final class EnqueueEndpoints {
   private static final int MESSAGES_MAX = 1000;
+  private static final int KEY_MAX = 400;
   private static final String IDEMPOTENCY_KEY = "Idempotency-Key";
 
   private static final List<Field> MESSAGE =
@@ -119,17 +121,24 @@ final class EnqueueEndpoints {
   private static NewMessage message(
       Values values, @Nullable String idempotencyKey, Scope scope, String path) {
     @Nullable String tenant = values.has("tenant") ? values.text("tenant") : scope.tenant();
-    if (!scope.covers(tenant, values.textOf("namespace"))) {
+    Route route = new Route(values.textOf("namespace"), values.textOf("topic"));
+    if (!scope.covers(tenant, route)) {
       throw Problem.forbidden(
-              path + "tenant and " + path + "namespace must be those that the token is limited to")
+              path
+                  + "tenant, "
+                  + path
+                  + "namespace and "
+                  + path
+                  + "topic must be those that the token is limited to")
           .toException();
     }
     NewMessage.Builder builder =
-        NewMessage.to(values.textOf("namespace"), values.textOf("topic"))
-            .headers(values.texts("headers"));
+        NewMessage.to(route.namespace(), route.topic()).headers(values.texts("headers"));
     payload(builder, values, path);
-    given(values.text("key"), builder::key);
-    given(dedupeKey(values, idempotencyKey), builder::dedupeKey);
+    given(values.text("key"), key -> builder.key(scoped(scope, "key", key, path)));
+    given(
+        dedupeKey(values, idempotencyKey),
+        key -> builder.dedupeKey(scoped(scope, "dedupe_key", key, path)));
     given(tenant, builder::tenant);
     aggregate(builder, values, path);
     given(values.text("event_type"), builder::eventType);
@@ -142,6 +151,18 @@ final class EnqueueEndpoints {
       builder.id(id);
     }
     return builder.build();
+  }
+
+  private static String scoped(Scope scope, String field, String key, String path) {
+    String scoped = scope.key(key);
+    if (scoped.length() > KEY_MAX) {
+      throw Problem.invalid(
+              path + field,
+              "must have at most %d characters with the token's tenant in front, has %d"
+                  .formatted(KEY_MAX, scoped.length()))
+          .toException();
+    }
+    return scoped;
   }
 
   private static @Nullable String dedupeKey(Values values, @Nullable String idempotencyKey) {

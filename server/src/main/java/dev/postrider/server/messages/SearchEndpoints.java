@@ -56,9 +56,7 @@ final class SearchEndpoints {
             .find(id)
             .filter(
                 found ->
-                    call.caller()
-                        .scope()
-                        .covers(found.status().tenant(), found.status().route().namespace()))
+                    call.caller().scope().covers(found.status().tenant(), found.status().route()))
             .orElseThrow(() -> Problem.notFound("there is no message " + id).toException());
     return Shown.message(message, messages.attempts(id), call.may(Permission.PAYLOAD_READ));
   }

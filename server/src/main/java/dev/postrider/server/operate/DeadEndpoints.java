@@ -83,7 +83,7 @@ final class DeadEndpoints {
   private DeadLetter find(Call call) throws SQLException {
     UUID id = call.path().idOf("id");
     return dead.find(id)
-        .filter(letter -> call.caller().scope().covers(letter.tenant(), letter.route().namespace()))
+        .filter(letter -> call.caller().scope().covers(letter.tenant(), letter.route()))
         .orElseThrow(() -> Problem.notFound("there is no dead letter " + id).toException());
   }
 

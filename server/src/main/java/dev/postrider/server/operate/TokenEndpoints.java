@@ -48,6 +48,7 @@ final class TokenEndpoints {
                 Field.of("permissions", Kind.WORDS, "Permissions besides those of the role"),
                 Field.text("tenant", "Only for messages of this tenant"),
                 Field.text("namespace", "Only for messages of this namespace"),
+                Field.of("topics", Kind.WORDS, "Only for messages of these topics of it"),
                 Field.of("lifetime", Kind.DURATION, "After which it expires, such as P90D"))
             .status(201)
             .handledBy(this::create),
@@ -76,7 +77,7 @@ final class TokenEndpoints {
             body.textOf("name"),
             role == null ? null : Role.of(role),
             permissions,
-            new Scope(body.text("tenant"), body.text("namespace")),
+            new Scope(body.text("tenant"), body.text("namespace"), body.words("topics")),
             body.duration("lifetime"));
     Token maker = Objects.requireNonNull(call.caller().token());
     checkLifetime(maker.expiresAt(), token.lifetime());

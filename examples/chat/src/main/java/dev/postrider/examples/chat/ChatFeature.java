@@ -97,7 +97,7 @@ final class ChatFeature implements Feature {
   /** A room of another project is answered like one that does not exist. */
   private static Room room(Call call) {
     Room room = new Room(call.path().textOf("project"), call.path().textOf("session"));
-    if (!call.caller().scope().covers(room.project(), ChatRooms.NAMESPACE)) {
+    if (!call.caller().scope().covers(room.project(), ChatRooms.ROUTE)) {
       throw notFound(new NoSuchRoomException(room));
     }
     return room;

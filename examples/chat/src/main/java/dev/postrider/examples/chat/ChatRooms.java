@@ -4,6 +4,7 @@ import dev.postrider.enqueue.Outbox;
 import dev.postrider.message.Enqueued;
 import dev.postrider.message.Json;
 import dev.postrider.message.NewMessage;
+import dev.postrider.message.Route;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -23,6 +24,7 @@ import javax.sql.DataSource;
 final class ChatRooms {
   static final String NAMESPACE = "chat";
   static final String TOPIC = "messages";
+  static final Route ROUTE = new Route(NAMESPACE, TOPIC);
   static final String AGGREGATE = "chat_session";
   static final String EVENT = "message_created";
 
