@@ -84,11 +84,17 @@ final class Connector implements AutoCloseable {
     }
   }
 
-  /** A queue that is otherwise than we would have it is no reason to deliver nothing at all. */
+  /**
+   * A queue that is otherwise than we would have it is no reason to deliver nothing at all, unless
+   * what its consumers reject would be lost.
+   */
   private void declare(Wire.Open open) {
     try {
       config.topology().declare(open.connection());
     } catch (TopologyException e) {
+      if (e.losesDeadLetters()) {
+        throw e;
+      }
       log.error("event=outbox_rabbitmq_topology differences=\"{}\"", e.differences());
     }
   }

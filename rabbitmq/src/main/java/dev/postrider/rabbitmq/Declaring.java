@@ -7,9 +7,11 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Declares a topology on one connection, each thing on a channel of its own, because the broker
@@ -22,20 +24,30 @@ final class Declaring {
   private static final Pattern INEQUIVALENT =
       Pattern.compile("inequivalent arg '([^']+)' for .*: received (.+) but current is (.+)");
 
-  private final Connection connection;
-  private final List<String> differences = new ArrayList<>();
+  private static final Pattern ARGUMENT = Pattern.compile("inequivalent arg '([^']+)'");
 
-  private Declaring(Connection connection) {
+  /** {@code 'billing'} or {@code the value 'billing' of type 'longstr'}. */
+  private static final Pattern VALUE = Pattern.compile("(?:the value )?'(.*?)'(?: of type .*)?");
+
+  private final Connection connection;
+  private final Topology topology;
+  private final List<String> differences = new ArrayList<>();
+  private boolean losesDeadLetters;
+
+  private Declaring(Connection connection, Topology topology) {
     this.connection = connection;
+    this.topology = topology;
   }
 
   static void on(Connection connection, Topology topology) {
-    Declaring declaring = new Declaring(connection);
+    Declaring declaring = new Declaring(connection, topology);
     topology.exchanges().forEach(declaring::exchange);
     topology.queues().forEach(declaring::queue);
     topology.bindings().forEach(declaring::binding);
     if (!declaring.differences.isEmpty()) {
-      throw new TopologyException(declaring.differences);
+      // Without a connection nobody knows.
+      throw new TopologyException(
+          declaring.differences, declaring.losesDeadLetters && connection.isOpen());
     }
   }
 
@@ -52,19 +64,46 @@ final class Declaring {
   private void queue(Topology.Queue queue) {
     Map<String, Object> arguments = new TreeMap<>(queue.arguments());
     arguments.put("x-queue-type", queue.type().label());
-    step(
-        "queue '" + queue.name() + "' (durable, " + arguments + ")",
-        channel -> channel.queueDeclare(queue.name(), true, false, false, arguments));
+    String reply =
+        step(
+            "queue '" + queue.name() + "' (durable, " + arguments + ")",
+            channel -> channel.queueDeclare(queue.name(), true, false, false, arguments));
+    Optional<DeadLetterPath> path = DeadLetterPath.of(queue);
+    losesDeadLetters |= reply != null && path.isPresent() && !keeps(path.get(), reply);
+  }
+
+  /**
+   * Whether the queue's dead letters arrive although the broker has the queue otherwise. A reply
+   * that is cut off before it says what the broker has counts as no.
+   */
+  private boolean keeps(DeadLetterPath path, String reply) {
+    Matcher argument = ARGUMENT.matcher(reply);
+    if (!argument.find() || !DeadLetterPath.ARGUMENTS.contains(argument.group(1))) {
+      return true; // it has these arguments as we have them, or there is no such queue
+    }
+    Matcher inequivalent = INEQUIVALENT.matcher(reply);
+    Matcher value = VALUE.matcher(inequivalent.find() ? inequivalent.group(3) : "");
+    return path.with(argument.group(1), value.matches() ? value.group(1) : null)
+        .filter(topology::keeps)
+        .isPresent();
   }
 
   private void binding(Topology.Binding binding) {
-    step(
-        "binding of queue '%s' to exchange '%s' by '%s'"
-            .formatted(binding.queue(), binding.exchange(), binding.routingKey()),
-        channel -> channel.queueBind(binding.queue(), binding.exchange(), binding.routingKey()));
+    String reply =
+        step(
+            "binding of queue '%s' to exchange '%s' by '%s'"
+                .formatted(binding.queue(), binding.exchange(), binding.routingKey()),
+            channel ->
+                channel.queueBind(binding.queue(), binding.exchange(), binding.routingKey()));
+    losesDeadLetters |=
+        reply != null
+            && topology.queues().stream()
+                .flatMap(queue -> DeadLetterPath.of(queue).stream())
+                .anyMatch(path -> path.exchange().equals(binding.exchange()));
   }
 
-  private void step(String what, Step step) {
+  /** Null, or why it could not be done. */
+  private @Nullable String step(String what, Step step) {
     try {
       Channel channel = connection.createChannel();
       if (channel == null) {
@@ -72,8 +111,11 @@ final class Declaring {
       }
       step.on(channel);
       channel.abort();
+      return null;
     } catch (IOException | ShutdownSignalException e) {
-      differences.add(difference(what, Replies.text(e)));
+      String reply = Replies.text(e);
+      differences.add(difference(what, reply));
+      return reply;
     }
   }
 

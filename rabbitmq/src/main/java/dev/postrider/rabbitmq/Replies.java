@@ -49,6 +49,9 @@ final class Replies {
   }
 
   static Outcome notConnected(Throwable failure) {
+    if (failure instanceof TopologyException) {
+      return Outcome.unavailable("dead_letters_lost", String.valueOf(failure.getMessage()));
+    }
     boolean login = failure instanceof AuthenticationFailureException;
     return Outcome.unavailable(login ? "login_refused" : "not_connected", text(failure));
   }

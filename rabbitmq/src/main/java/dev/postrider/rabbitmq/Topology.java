@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.TimeoutException;
 
@@ -56,7 +57,19 @@ public record Topology(List<Exchange> exchanges, List<Queue> queues, List<Bindin
       wrong.check(
           Violations.fits(binding.routingKey()), "a routing key of 255 bytes at most", binding);
     }
+    for (Queue queue : queues) {
+      Optional<DeadLetterPath> path = DeadLetterPath.of(queue);
+      wrong.check(
+          path.isEmpty() || path.get().leadsSomewhere(exchanges, queues, bindings),
+          path.map(DeadLetterPath::expected).orElse(""),
+          queue);
+    }
     wrong.report("RabbitMQ topology");
+  }
+
+  /** Whether a queue is bound for what goes this way; else the broker drops it. */
+  boolean keeps(DeadLetterPath path) {
+    return path.leadsSomewhere(exchanges, queues, bindings);
   }
 
   private static void unique(Violations wrong, String what, List<String> names) {
@@ -74,7 +87,7 @@ public record Topology(List<Exchange> exchanges, List<Queue> queues, List<Bindin
    * Declares everything, in any state of the broker, as often as you like.
    *
    * @throws TopologyException names each thing that the broker has otherwise, after the rest has
-   *     been declared
+   *     been declared; and says whether dead letters would be lost
    */
   public void declare(Connection connection) {
     Declaring.on(connection, this);
@@ -90,7 +103,8 @@ public record Topology(List<Exchange> exchanges, List<Queue> queues, List<Bindin
         connection.abort(CLOSE_MILLIS);
       }
     } catch (IOException | TimeoutException e) {
-      throw new TopologyException(List.of("no connection to " + broker + ": " + Replies.text(e)));
+      throw new TopologyException(
+          List.of("no connection to " + broker + ": " + Replies.text(e)), false);
     }
   }
 
@@ -126,7 +140,9 @@ public record Topology(List<Exchange> exchanges, List<Queue> queues, List<Bindin
 
     /**
      * What consumers of these queues reject, or what expires in them, goes through the direct
-     * exchange {@code <exchange>.dlx} into {@code <queue>.dlq}, a queue of the same type.
+     * exchange {@code <exchange>.dlx} by the key {@code <queue>.dlq} into the queue {@code
+     * <queue>.dlq}, which is of the same type. That one is bound by {@code <queue>} as well, for
+     * queues that were declared with that key.
      */
     public Builder deadLetters(String exchange, String... deadLettered) {
       String dlx = exchange + ".dlx";
@@ -142,11 +158,13 @@ public record Topology(List<Exchange> exchanges, List<Queue> queues, List<Bindin
           continue;
         }
         Map<String, Object> arguments = new TreeMap<>(queue.arguments());
-        arguments.put("x-dead-letter-exchange", dlx);
-        arguments.put("x-dead-letter-routing-key", name);
+        String dlq = name + ".dlq";
+        arguments.put(DeadLetterPath.EXCHANGE, dlx);
+        arguments.put(DeadLetterPath.KEY, dlq);
         queues.put(name, new Queue(name, queue.type(), arguments));
-        queue(name + ".dlq", queue.type());
-        bind(name + ".dlq", dlx, name);
+        queue(dlq, queue.type());
+        bind(dlq, dlx, dlq);
+        bind(dlq, dlx, name);
       }
       return this;
     }

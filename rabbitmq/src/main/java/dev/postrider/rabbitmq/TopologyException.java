@@ -8,14 +8,24 @@ public final class TopologyException extends PostriderException {
   private static final long serialVersionUID = 1L;
 
   private final List<String> differences;
+  private final boolean losesDeadLetters;
 
-  TopologyException(List<String> differences) {
-    super("RabbitMQ topology: " + String.join("; ", differences));
+  TopologyException(List<String> differences, boolean losesDeadLetters) {
+    super(
+        "RabbitMQ topology: "
+            + String.join("; ", differences)
+            + (losesDeadLetters ? "; dead letters would be lost: no queue is bound for them" : ""));
     this.differences = List.copyOf(differences);
+    this.losesDeadLetters = losesDeadLetters;
   }
 
   /** One for each thing that differs: what was asked for, and what the broker has. */
   public List<String> differences() {
     return differences;
+  }
+
+  /** Whether the broker would drop what a queue rejects, because no queue is bound for it. */
+  public boolean losesDeadLetters() {
+    return losesDeadLetters;
   }
 }

@@ -7,11 +7,15 @@ import static org.awaitility.Awaitility.await;
 import dev.postrider.message.PostriderException;
 import dev.postrider.rabbitmq.Topology.QueueType;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Exchanges, queues and bindings as configuration. */
 class TopologyTest {
@@ -100,7 +104,15 @@ class TopologyTest {
   @Test
   @Tag("HE-6")
   void aDestinationDeclaresItsTopologyAndDeliversAlthoughSomethingDiffers() throws Exception {
-    broker.channel().queueDeclare(audit, true, false, false, Map.of("x-max-length", 5));
+    broker
+        .channel()
+        .queueDeclare(
+            audit, true, false, false, deadLettered(exchange + ".dlx", audit + ".dlq", 5));
+    awaitCode("delivered");
+    assertThat(broker.take(billing)).hasSize(1);
+  }
+
+  private void awaitCode(String code) {
     RabbitConfig config =
         RabbitConfig.to(broker.broker())
             .exchange(exchange)
@@ -110,11 +122,98 @@ class TopologyTest {
     try (RabbitDestination destination = RabbitDestination.open(config)) {
       await()
           .atMost(Duration.ofSeconds(30))
-          .until(
-              () ->
-                  Given.code(Given.answer(destination, Given.message("orders")))
-                      .equals("delivered"));
+          .until(() -> Given.code(Given.answer(destination, Given.message("orders"))).equals(code));
     }
-    assertThat(broker.take(billing)).hasSize(1);
+  }
+
+  private static Map<String, Object> deadLettered(String exchange, String key, int maxLength) {
+    return Map.of(
+        "x-dead-letter-exchange",
+        exchange,
+        "x-dead-letter-routing-key",
+        key,
+        "x-max-length",
+        maxLength);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {".dlq", ""})
+  @Tag("HE-6")
+  void aQueueThatWasThereBeforeKeepsItsDeadLettersWhateverKeyItHas(String ending) throws Exception {
+    broker
+        .channel()
+        .queueDeclare(
+            audit, true, false, false, deadLettered(exchange + ".dlx", audit + ending, 1000));
+    if (ending.isEmpty()) {
+      assertThatThrownBy(() -> topology().declare(broker.connection()))
+          .isInstanceOfSatisfying(
+              TopologyException.class, e -> assertThat(e.losesDeadLetters()).isFalse())
+          .hasMessageContaining(audit + ".dlq");
+    } else {
+      topology().declare(broker.connection());
+    }
+    awaitCode("delivered");
+    await().until(() -> broker.ready(audit) == 1);
+    var first = broker.channel().basicGet(audit, false);
+    broker.channel().basicReject(first.getEnvelope().getDeliveryTag(), false);
+    await().until(() -> broker.ready(audit + ".dlq") == 1);
+  }
+
+  @Test
+  @Tag("HE-6")
+  void nothingIsDeliveredIntoAQueueWhoseDeadLettersAreBoundNowhere() throws Exception {
+    broker
+        .channel()
+        .queueDeclare(audit, true, false, false, deadLettered(exchange + ".dlx", "other", 1000));
+    assertThatThrownBy(() -> topology().declare(broker.connection()))
+        .isInstanceOfSatisfying(
+            TopologyException.class, e -> assertThat(e.losesDeadLetters()).isTrue())
+        .hasMessageContaining("dead letters would be lost");
+    awaitCode("unavailable dead_letters_lost");
+    assertThat(broker.ready(billing)).isZero();
+  }
+
+  @Test
+  @Tag("HE-6")
+  void aQueueWithoutTheDeadLettersThatItShouldHaveIsAnErrorToo() throws Exception {
+    broker.channel().queueDeclare(audit, true, false, false, Map.of("x-max-length", 1000));
+    awaitCode("unavailable dead_letters_lost");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      textBlock =
+          """
+          direct, dlq, dlq, true
+          direct, #, dlq, false
+          direct, dlq, , false
+          topic, #, , true
+          topic, billing.#, billing.dlq, true
+          topic, *.dlq, billing.dlq, true
+          topic, *, billing.dlq, false
+          topic, billing.*.#.dlq, billing.a.dlq, true
+          topic, billing.*.#.dlq, billing.dlq, false
+          fanout, '', , true
+          """)
+  @Tag("HE-6")
+  void aDeadLetterExchangeNeedsABindingForItsKey(
+      String type, String bound, String key, boolean fine) {
+    Map<String, Object> arguments = new HashMap<>(Map.of("x-dead-letter-exchange", "dead"));
+    if (key != null) {
+      arguments.put("x-dead-letter-routing-key", key);
+    }
+    Topology.Builder given =
+        Topology.builder()
+            .exchange("dead", type)
+            .queue("billing", QueueType.CLASSIC, arguments)
+            .queue("letters", QueueType.CLASSIC)
+            .bind("letters", "dead", bound);
+    if (fine) {
+      assertThat(given.build().queues()).hasSize(2);
+    } else {
+      assertThatThrownBy(given::build)
+          .isInstanceOf(PostriderException.class)
+          .hasMessageContaining("expected a declared dead-letter exchange 'dead' with a queue");
+    }
   }
 }
