@@ -26,29 +26,71 @@ final class BacklogMeters {
   private volatile @Nullable Shown shown;
 
   BacklogMeters(MeterRegistry registry) {
-    gauge(registry, "outbox.pending.depth", Backlog::pending);
-    gauge(registry, "outbox.pending.estimated", b -> b.pendingEstimated() ? 1 : 0);
-    gauge(registry, "outbox.dead.depth", Backlog::dead);
-    gauge(registry, "outbox.dead.estimated", b -> b.deadEstimated() ? 1 : 0);
-    gauge(registry, "outbox.dispatching", Backlog::processing);
-    gauge(registry, "outbox.stuck.dispatching", Backlog::stuck);
-    gauge(registry, "outbox.blocked.keys", Backlog::blockedKeys);
-    seconds(registry, "outbox.oldest.pending.age", s -> seconds(s.backlog().oldestAge()));
-    seconds(registry, "outbox.backlog.age", s -> (System.nanoTime() - s.atNanos()) / 1e9);
-    this.pending = MultiGauge.builder("outbox.topic.pending.depth").register(registry);
+    gauge(
+        registry,
+        "outbox.pending.depth",
+        "Messages that are neither delivered, dead nor claimed",
+        Backlog::pending);
+    gauge(
+        registry,
+        "outbox.pending.estimated",
+        "1 if the pending depth is an estimate",
+        b -> b.pendingEstimated() ? 1 : 0);
+    gauge(
+        registry,
+        "outbox.dead.depth",
+        "Dead messages that no operator has resolved",
+        Backlog::dead);
+    gauge(
+        registry,
+        "outbox.dead.estimated",
+        "1 if the dead depth is an estimate",
+        b -> b.deadEstimated() ? 1 : 0);
+    gauge(registry, "outbox.dispatching", "Messages under a lease", Backlog::processing);
+    gauge(registry, "outbox.stuck.dispatching", "Messages whose lease is over", Backlog::stuck);
+    gauge(
+        registry,
+        "outbox.blocked.keys",
+        "Keys that wait for an operator behind a dead message",
+        Backlog::blockedKeys);
+    seconds(
+        registry,
+        "outbox.oldest.pending.age",
+        "How long the oldest message that is due has been waiting",
+        s -> seconds(s.backlog().oldestAge()));
+    seconds(
+        registry,
+        "outbox.backlog.age",
+        "How long ago the backlog was read",
+        s -> (System.nanoTime() - s.atNanos()) / 1e9);
+    this.pending =
+        MultiGauge.builder("outbox.topic.pending.depth")
+            .description("Pending messages of a topic")
+            .register(registry);
     this.oldest =
         MultiGauge.builder("outbox.topic.oldest.pending.age")
+            .description("How long the oldest message of a topic that is due has been waiting")
             .baseUnit("seconds")
             .register(registry);
-    this.dead = MultiGauge.builder("outbox.topic.dead.depth").register(registry);
+    this.dead =
+        MultiGauge.builder("outbox.topic.dead.depth")
+            .description("Dead messages of a topic")
+            .register(registry);
   }
 
-  private void gauge(MeterRegistry registry, String name, ToDoubleFunction<Backlog> value) {
-    Gauge.builder(name, () -> read(s -> value.applyAsDouble(s.backlog()))).register(registry);
+  private void gauge(
+      MeterRegistry registry, String name, String description, ToDoubleFunction<Backlog> value) {
+    Gauge.builder(name, () -> read(s -> value.applyAsDouble(s.backlog())))
+        .description(description)
+        .register(registry);
   }
 
-  private void seconds(MeterRegistry registry, String name, ToDoubleFunction<Shown> value) {
-    Gauge.builder(name, () -> read(value)).baseUnit("seconds").register(registry);
+  private void seconds(
+      MeterRegistry registry, String name, String description, ToDoubleFunction<Shown> value) {
+    Gauge.builder(name, () -> read(value))
+        .description(description)
+        .baseUnit("seconds")
+        .register(registry);
   }
 
   private double read(ToDoubleFunction<Shown> value) {

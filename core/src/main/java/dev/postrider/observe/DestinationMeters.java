@@ -55,16 +55,23 @@ final class DestinationMeters {
     this.conflict = attempts(AttemptState.CONFLICT.name());
     this.released = attempts("RELEASED");
     this.deferred = attempts("DEFERRED");
-    this.violations = registry.counter("outbox.contract.violations", "destination", name);
+    this.violations =
+        Counter.builder("outbox.contract.violations")
+            .description("Answers of a destination that break its contract")
+            .tag("destination", name)
+            .register(registry);
     Gauge.builder("outbox.breaker.state", this, meters -> meters.breaker)
+        .description("0 closed, 1 half open, 2 open")
         .tag("destination", name)
         .strongReference(true)
         .register(registry);
     Gauge.builder("outbox.targets.open", openTargets, AtomicInteger::get)
+        .description("Targets whose breaker is open")
         .tag("destination", name)
         .strongReference(true)
         .register(registry);
     Gauge.builder("outbox.in.flight", this, DestinationMeters::inFlight)
+        .description("Messages claimed and not yet settled")
         .tag("destination", name)
         .strongReference(true)
         .register(registry);
@@ -73,17 +80,28 @@ final class DestinationMeters {
 
   private Timer latency(String outcome) {
     return Timer.builder("outbox.publish.latency")
+        .description("From handing a message over to its answer")
         .tags("destination", name, "outcome", outcome)
         .serviceLevelObjectives(BUCKETS)
         .register(registry);
   }
 
   private Counter attempts(String state) {
-    return registry.counter("outbox.attempts", "destination", name, "state", state);
+    return attempts(registry, name, state);
+  }
+
+  static Counter attempts(MeterRegistry registry, String destination, String state) {
+    return Counter.builder("outbox.attempts")
+        .description("Attempts by what they came to")
+        .tags("destination", destination, "state", state)
+        .register(registry);
   }
 
   private Counter breakerChanges(String state) {
-    return registry.counter("outbox.breaker.changes", "destination", name, "state", state);
+    return Counter.builder("outbox.breaker.changes")
+        .description("Changes of a destination's breaker")
+        .tags("destination", name, "state", state)
+        .register(registry);
   }
 
   void opened(IntSupplier supplier) {
@@ -141,8 +159,15 @@ final class DestinationMeters {
 
   private Published published(String type) {
     return new Published(
-        registry.counter("outbox.publish.success", "destination", name, "event_type", type),
-        registry.counter("outbox.publish.failed", "destination", name, "event_type", type));
+        published("outbox.publish.success", "Messages delivered", type),
+        published("outbox.publish.failed", "Attempts that failed", type));
+  }
+
+  private Counter published(String meter, String description, String type) {
+    return Counter.builder(meter)
+        .description(description)
+        .tags("destination", name, "event_type", type)
+        .register(registry);
   }
 
   void conflict() {

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntSupplier;
+import java.util.stream.Stream;
 
 /**
  * Counts what a relay does in a Micrometer registry; {@code docs/reference/metrics.md} lists the
@@ -43,26 +44,51 @@ public final class MicrometerMetrics implements RelayListener {
     this.registry = registry;
     this.backlogMeters = new BacklogMeters(registry);
     // All of them at once: a series that starts with its first event hides that event from rate().
-    this.wakeups = counters("outbox.wakeups", "reason", WAKEUPS);
-    this.databaseFailures = counters("outbox.database.failures", "kind", DATABASE_FAILURES);
-    this.flushes = counters("outbox.flush", "outcome", FLUSH_OUTCOMES);
-    this.zombies =
-        registry.counter(
-            "outbox.attempts", "destination", "none", "state", AttemptState.ZOMBIE_REQUEUE.name());
-    this.requeues = registry.counter("outbox.reaper.requeues");
-    this.fullClaims = registry.counter("outbox.claim.batches", "result", "messages");
-    this.emptyClaims = registry.counter("outbox.claim.batches", "result", "empty");
-    this.claimedMessages = registry.counter("outbox.claimed.messages");
+    this.wakeups = counters("outbox.wakeups", "Why a thread of the relay woke", "reason", WAKEUPS);
+    this.databaseFailures =
+        counters(
+            "outbox.database.failures",
+            "Failed calls of the relay to the database",
+            "kind",
+            DATABASE_FAILURES);
+    this.flushes = counters("outbox.flush", "Calls to the lease store", "outcome", FLUSH_OUTCOMES);
+    this.zombies = DestinationMeters.attempts(registry, "none", AttemptState.ZOMBIE_REQUEUE.name());
+    this.requeues =
+        Counter.builder("outbox.reaper.requeues")
+            .description("Messages put back after their relay died")
+            .register(registry);
+    this.fullClaims = claims("messages");
+    this.emptyClaims = claims("empty");
+    this.claimedMessages =
+        Counter.builder("outbox.claimed.messages")
+            .description("Messages claimed")
+            .register(registry);
     this.claimLatency =
         Timer.builder("outbox.claim.latency")
+            .description("Time of a claim in the database")
             .serviceLevelObjectives(DestinationMeters.BUCKETS)
             .register(registry);
   }
 
-  private Map<String, Counter> counters(String name, String tag, Set<String> values) {
+  private Counter claims(String result) {
+    return Counter.builder("outbox.claim.batches")
+        .description("Claims, with messages and in vain")
+        .tag("result", result)
+        .register(registry);
+  }
+
+  private Map<String, Counter> counters(
+      String name, String description, String tag, Set<String> values) {
     Map<String, Counter> counters = new ConcurrentHashMap<>();
-    values.forEach(value -> counters.put(value, registry.counter(name, tag, value)));
-    counters.put("other", registry.counter(name, tag, "other"));
+    Stream.concat(values.stream(), Stream.of("other"))
+        .forEach(
+            value ->
+                counters.put(
+                    value,
+                    Counter.builder(name)
+                        .description(description)
+                        .tag(tag, value)
+                        .register(registry)));
     return Map.copyOf(counters);
   }
 

@@ -1,6 +1,7 @@
 package dev.postrider.verify;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.postrider.dispatch.HandlerDestination;
@@ -40,6 +41,7 @@ class ExportedMetricsTest {
 
   private record Series(String name, Map<String, String> labels) {}
 
+  private static String scrape = "";
   private static List<Series> exported;
 
   @BeforeAll
@@ -65,8 +67,8 @@ class ExportedMetricsTest {
       relay.wake();
       sampler.start();
       await().atMost(Duration.ofSeconds(30)).until(() -> isDone(registry.scrape()));
-      exported =
-          registry.scrape().lines().filter(l -> !l.startsWith("#")).map(s -> series(s)).toList();
+      scrape = registry.scrape();
+      exported = scrape.lines().filter(l -> !l.startsWith("#")).map(s -> series(s)).toList();
     }
   }
 
@@ -139,6 +141,16 @@ class ExportedMetricsTest {
             .anySatisfy(series -> assertThat(series.labels().keySet()).containsAll(asked));
       }
     }
+  }
+
+  /** Each with a help text, a unit that is spelled out and the ending of its kind. */
+  @Test
+  @Tag("HE-12")
+  void prometheusFindsNothingWrong() throws Exception {
+    assertThat(Monitoring.checkMetrics(scrape)).isEmpty();
+    assertThatThrownBy(() -> Monitoring.checkMetrics(scrape.replaceAll("(# HELP \\w+).*", "$1 ")))
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining("outbox_attempts_total no help text");
   }
 
   /** This test itself: a name that nobody exports is found. */

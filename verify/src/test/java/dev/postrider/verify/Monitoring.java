@@ -75,6 +75,21 @@ final class Monitoring {
   static String promtool(String program, Path directory, String... arguments) throws Exception {
     ProcessBuilder builder = new ProcessBuilder(program).directory(directory.toFile());
     builder.command().addAll(List.of(arguments));
+    return run(builder);
+  }
+
+  /** What promtool has to say about an exposition. */
+  static String checkMetrics(String exposition) throws Exception {
+    Path input = Files.createTempFile("promtool", ".in");
+    try {
+      Files.writeString(input, exposition);
+      return run(new ProcessBuilder("promtool", "check", "metrics").redirectInput(input.toFile()));
+    } finally {
+      Files.delete(input);
+    }
+  }
+
+  private static String run(ProcessBuilder builder) throws Exception {
     Path output = Files.createTempFile("promtool", ".out");
     try {
       Process process = builder.redirectErrorStream(true).redirectOutput(output.toFile()).start();
@@ -87,7 +102,9 @@ final class Monitoring {
       return text;
     } catch (IOException e) {
       throw new AssertionError(
-          program + " does not run. Install it (Debian: apt-get install prometheus)", e);
+          builder.command().get(0)
+              + " does not run. Install it (Debian: apt-get install prometheus)",
+          e);
     } finally {
       Files.delete(output);
     }
