@@ -40,8 +40,8 @@ final class Backlog {
         from (select key_id, max(sequence) as last from numbered group by key_id) n
        where k.id = n.key_id;
       insert into postrider.message (
-        id, created_at, key_id, sequence, route, tenant, ordering_key, payload)
-      select n.id, now(), n.key_id, n.sequence, n.route, n.tenant, n.key,
+        id, created_at, key_id, sequence, route, is_json, tenant, ordering_key, payload)
+      select n.id, now(), n.key_id, n.sequence, n.route, true, n.tenant, n.key,
              convert_to(n.payload, 'UTF8')
         from numbered n order by n.g;
       insert into postrider.queue (id, key_id, sequence, route, size, lane)

@@ -23,7 +23,7 @@ public final class Claims {
       """
       select id, token, attempt, delivery, key_id, sequence, route, created_at, tenant,
              aggregate_type, aggregate_id, event_type, ordering_key, dedupe_key, content_type,
-             headers, payload, tid, lost_leases, cursor, search_us, suspects, more
+             headers, payload, tid, lost_leases, cursor, search_us, suspects, more, is_json
         from postrider.claim_from(?, ?, ?, ?, ?, ?::postrider.claim_cursor, ?, ?, false, ?)
       """;
 
@@ -85,6 +85,7 @@ public final class Claims {
             row.getString(11),
             row.getString(12),
             contentType == null ? Message.JSON : contentType,
+            row.getBoolean(24),
             Json.read(row.getString(16)),
             row.getBytes(17),
             row.getObject(8, OffsetDateTime.class).toInstant(),

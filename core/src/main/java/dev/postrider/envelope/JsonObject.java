@@ -56,16 +56,20 @@ public final class JsonObject {
   }
 
   byte[] endWithPayload(Message message, String name, String base64Name) {
-    return endWithPayload(message.contentType(), message.payload(), name, base64Name);
+    return endWithPayload(
+        message.json(), message.contentType(), message.payload(), name, base64Name);
   }
 
   /**
    * Ends the object with the payload: JSON is embedded, other text becomes a string, anything else
    * base64 under the other name.
+   *
+   * @param json what enqueue has found, never what a content type says: anything but valid JSON
+   *     could write fields of this object
    */
-  public byte[] endWithPayload(String contentType, byte[] payload, String name, String base64Name) {
-    String type = contentType.toLowerCase(Locale.ROOT);
-    if (isJson(type)) {
+  public byte[] endWithPayload(
+      boolean json, String contentType, byte[] payload, String name, String base64Name) {
+    if (json) {
       name(name);
       byte[] before = head.toString().getBytes(StandardCharsets.UTF_8);
       ByteArrayOutputStream out = new ByteArrayOutputStream(before.length + payload.length + 1);
@@ -74,16 +78,9 @@ public final class JsonObject {
       out.write('}');
       return out.toByteArray();
     }
-    return type.startsWith("text/")
+    return contentType.toLowerCase(Locale.ROOT).startsWith("text/")
         ? with(name, new String(payload, StandardCharsets.UTF_8)).end()
         : with(base64Name, Base64.getEncoder().encodeToString(payload)).end();
-  }
-
-  /** Only what enqueue has checked: anything else embedded could break the object. */
-  private static boolean isJson(String type) {
-    int end = type.indexOf(';');
-    String bare = end < 0 ? type : type.substring(0, end).stripTrailing();
-    return bare.equals(Message.JSON) || (bare.startsWith("application/") && bare.endsWith("+json"));
   }
 
   private void name(String name) {

@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
  * A message as a destination sees it. The payload array is shared: do not write to it.
  *
  * @param sequence place in the key's order, 0 without a key
+ * @param json whether the payload is valid JSON, as enqueue has found; a content type proves
+ *     nothing
  * @param attempt 1 for the first try of this delivery
  * @param delivery 1 for the first delivery, more for each requeue or replay
  * @param token fencing token: a later claim of the same message always has a higher one
@@ -25,6 +27,7 @@ public record Message(
     @Nullable String aggregateId,
     @Nullable String eventType,
     String contentType,
+    boolean json,
     Map<String, String> headers,
     byte[] payload,
     Instant createdAt,

@@ -1,5 +1,6 @@
 package dev.postrider.observe;
 
+import dev.postrider.message.Printable;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,7 +37,7 @@ public final class LogLine {
       return;
     }
     out.append('"');
-    text.chars().forEach(this::escape);
+    text.codePoints().forEach(this::escape);
     out.append('"');
   }
 
@@ -52,11 +53,10 @@ public final class LogLine {
       case '\r' -> out.append("\\r");
       case '\t' -> out.append("\\t");
       default -> {
-        // Unicode knows more line ends, and marks that turn the reading direction.
-        if (Character.isISOControl(c) || (c >= 0x2028 && c <= 0x202e)) {
-          out.append(String.format("\\u%04x", c));
+        if (Printable.unsafe(c)) {
+          Printable.escape(out, c);
         } else {
-          out.append((char) c);
+          out.appendCodePoint(c);
         }
       }
     }

@@ -28,6 +28,7 @@ final class ClaimedRow {
             row.getString("aggregate_id"),
             row.getString("event_type"),
             contentType == null ? Message.JSON : contentType,
+            row.getBoolean("is_json"),
             Json.read(row.getString("headers")),
             row.getBytes("payload"),
             row.getObject("created_at", OffsetDateTime.class).toInstant(),

@@ -54,8 +54,8 @@ public final class LeaseStore {
                                  and (g.topic is null or w.topic = g.topic)) limit 1000),
                ?::postrider.claim_cursor, p_alone => ?) with ordinality as c(id, token, lane, attempt, delivery,
                key_id, sequence, route, created_at, tenant, aggregate_type, aggregate_id,
-               event_type, ordering_key, dedupe_key, content_type, headers, payload, claimed_at,
-               tid, lost_leases, cursor, search_us, suspects, more, place)
+               event_type, ordering_key, dedupe_key, content_type, is_json, headers, payload,
+               claimed_at, tid, lost_leases, cursor, search_us, suspects, more, place)
         left join postrider.route r on r.id = c.route
        order by c.place
       """;

@@ -29,7 +29,7 @@ public final class Messages {
 
   private static final String CONTENT =
       """
-      select s.*, m.content_type, m.headers, m.payload
+      select s.*, m.content_type, m.is_json, m.headers, m.payload
         from postrider.message_state s join postrider.message m on m.id = s.id where s.id = ?
       """;
 
@@ -192,6 +192,7 @@ public final class Messages {
     return new StoredMessage(
         status(row),
         type == null ? Message.JSON : type,
+        row.getBoolean("is_json"),
         Json.read(row.getString("headers")),
         row.getBytes("payload"));
   }

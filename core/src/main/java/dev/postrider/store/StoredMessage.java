@@ -2,6 +2,14 @@ package dev.postrider.store;
 
 import java.util.Map;
 
-/** What a message carries. The payload array is not copied: do not write to it. */
+/**
+ * What a message carries. The payload array is not copied: do not write to it.
+ *
+ * @param json whether the payload is valid JSON, as enqueue has found
+ */
 public record StoredMessage(
-    MessageStatus status, String contentType, Map<String, String> headers, byte[] payload) {}
+    MessageStatus status,
+    String contentType,
+    boolean json,
+    Map<String, String> headers,
+    byte[] payload) {}

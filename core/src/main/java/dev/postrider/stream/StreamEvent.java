@@ -27,8 +27,13 @@ public record StreamEvent(
     int delivery,
     @Nullable Content content) {
 
-  /** What the message carries. The payload array is shared: do not write to it. */
-  public record Content(String contentType, Map<String, String> headers, byte[] payload) {}
+  /**
+   * What the message carries. The payload array is shared: do not write to it.
+   *
+   * @param json whether the payload is valid JSON, as enqueue has found
+   */
+  public record Content(
+      String contentType, boolean json, Map<String, String> headers, byte[] payload) {}
 
   /** What a filter's condition of this name is compared with. */
   @Nullable String value(String condition) {
@@ -83,7 +88,8 @@ public record StreamEvent(
     }
     json.with("content_type", content.contentType()).with("headers", content.headers());
     return oneLine(
-        json.endWithPayload(content.contentType(), content.payload(), "payload", "payload_base64"));
+        json.endWithPayload(
+            content.json(), content.contentType(), content.payload(), "payload", "payload_base64"));
   }
 
   /** JSON has line breaks only between its tokens; those within strings are escaped. */

@@ -162,6 +162,7 @@ public final class StreamLog {
     @Nullable String type = row.getString("content_type");
     return new StreamEvent.Content(
         type == null ? Message.JSON : type,
+        row.getBoolean("is_json"),
         Json.read(row.getString("headers")),
         row.getBytes("payload"));
   }

@@ -53,7 +53,8 @@ record StreamQuery(String sql, List<Object> arguments, int window) {
           join postrider.route r on r.id = l.route)
       select h.latest, h.latest = ? or exists (
                select from postrider.stream_event n where n.position = ?::bigint + 1) as whole,
-             w.reached, w.looked, w.hits, p.*, m.id as kept, m.content_type, m.headers, m.payload
+             w.reached, w.looked, w.hits, p.*, m.id as kept, m.content_type,
+             m.is_json, m.headers, m.payload
         from (select coalesce(max(e.position), 0) as latest from postrider.stream_event e) h
        cross join (select max(l.position) as reached, count(*) as looked,
                           (select count(*) from hits) as hits from looked l) w

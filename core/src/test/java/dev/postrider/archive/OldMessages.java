@@ -97,8 +97,8 @@ final class OldMessages {
     UUID id = UUID.fromString(floor.substring(0, 14) + "7000-8000-" + "%012x".formatted(++count));
     database.execute(
         """
-        insert into postrider.message (id, created_at, route, content_type, payload)
-        values ('%s', '%s 12:00Z', 1, '%s', %s)
+        insert into postrider.message (id, created_at, route, content_type, is_json, payload)
+        values ('%1$s', '%2$s 12:00Z', 1, '%3$s', postrider.declares_json('%3$s'), %4$s)
         """
             .formatted(id, day, contentType, payload));
     return id;

@@ -85,6 +85,7 @@ class DispatcherTest {
                         null,
                         null,
                         Message.JSON,
+                        false,
                         Map.of(),
                         new byte[10],
                         Instant.EPOCH,

@@ -40,6 +40,7 @@ class TargetBreakersTest {
             null,
             null,
             Message.JSON,
+            false,
             Map.of(),
             new byte[0],
             Instant.EPOCH,

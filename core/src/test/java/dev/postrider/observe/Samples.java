@@ -34,6 +34,7 @@ final class Samples {
             null,
             eventType,
             Message.JSON,
+            false,
             Map.of("authorization", SECRET),
             SECRET.getBytes(StandardCharsets.UTF_8),
             Instant.now(),

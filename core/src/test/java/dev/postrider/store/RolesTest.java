@@ -39,6 +39,7 @@ class RolesTest {
           "check_replay",
           "dead_pick",
           "dead_wanted",
+          "declares_json",
           "dedupe_vanished",
           "delivered",
           "exclude_claims",

@@ -39,6 +39,7 @@ final class Sample {
         "4711",
         "created",
         Message.JSON,
+        true,
         headers,
         payload,
         Instant.parse("2026-01-02T03:04:05.678Z"),

@@ -31,6 +31,7 @@ final class Given {
         "o-1",
         "placed",
         Message.JSON,
+        true,
         headers,
         payload.getBytes(StandardCharsets.UTF_8),
         Instant.parse("2025-03-04T05:06:07Z"),

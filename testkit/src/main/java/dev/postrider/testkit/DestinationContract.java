@@ -264,6 +264,7 @@ public abstract class DestinationContract {
         "4711",
         "created",
         payload.startsWith("{") ? Message.JSON : "text/plain",
+        payload.startsWith("{"),
         headers,
         payload.getBytes(StandardCharsets.UTF_8),
         Instant.now(),

@@ -70,8 +70,8 @@ class StreamContractTest extends OutageContract {
         PreparedStatement insert =
             connection.prepareStatement(
                 """
-                insert into postrider.message (id, created_at, route, content_type, headers, payload)
-                values (?, ?, postrider.intern_route(?, ?), ?, ?::jsonb, ?)
+                insert into postrider.message (id, created_at, route, content_type, headers, payload, is_json)
+                values (?, ?, postrider.intern_route(?, ?), ?, ?::jsonb, ?, ?)
                 """)) {
       for (Message message : batch) {
         if (enqueued.add(message.id())) {
@@ -93,6 +93,7 @@ class StreamContractTest extends OutageContract {
     insert.setString(5, message.contentType());
     insert.setString(6, Json.write(message.headers()));
     insert.setBytes(7, message.payload());
+    insert.setBoolean(8, message.json());
   }
 
   @Override

@@ -60,6 +60,7 @@ final class Hooks {
         "7",
         "order.placed",
         Message.JSON,
+        true,
         headers,
         payload.getBytes(StandardCharsets.UTF_8),
         Instant.parse("2026-11-16T10:00:00Z"),

@@ -42,10 +42,12 @@ final class DoctorCommand extends PostriderCommand {
           case NOTE -> Colour.NOTE;
           case TROUBLE -> Colour.BAD;
         };
-    String level = screen().paint(colour, "%-7s".formatted(Words.lower(finding.level())));
-    screen().line("%s  %-12s  %s".formatted(level, finding.check(), finding.text()));
+    screen()
+        .line(
+            screen().paint(colour, "%-7s".formatted(Words.lower(finding.level()))),
+            "  %-12s  %s".formatted(finding.check(), finding.text()));
     if (!finding.advice().isEmpty()) {
-      screen().line(" ".repeat(23) + screen().paint(Colour.FAINT, finding.advice()));
+      screen().line(" ".repeat(23), screen().paint(Colour.FAINT, finding.advice()));
     }
   }
 

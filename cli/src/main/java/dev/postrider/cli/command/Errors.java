@@ -1,6 +1,5 @@
 package dev.postrider.cli.command;
 
-import dev.postrider.cli.output.Colour;
 import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.settings.SettingsException;
 import dev.postrider.message.InvalidMessageException;
@@ -62,8 +61,7 @@ final class Errors implements IExecutionExceptionHandler, IParameterExceptionHan
                   .with("exit_code", verdict.exitCode())
                   .map());
     }
-    String start = context.screen().paint(Colour.BAD, "error:");
-    context.screen().note(start + " " + verdict.text());
+    context.screen().error(verdict.text());
   }
 
   private Verdict verdict(Exception error) {

@@ -38,9 +38,9 @@ final class MigrateCommand extends PostriderCommand {
   int run(Context context) throws SQLException {
     Schema schema = context.schema();
     if (print) {
-      screen().line(new Migrations(schema).script().stripTrailing());
+      screen().text(new Migrations(schema).script().stripTrailing());
       if (roles) {
-        screen().line(new Roles(schema).script().stripTrailing());
+        screen().text(new Roles(schema).script().stripTrailing());
       }
       return ExitCode.OK;
     }

@@ -88,7 +88,7 @@ final class Shown {
     all.put("headers", message.headers());
     all.put("payload_bytes", message.payload().length);
     if (payload) {
-      all.put("payload", JsonText.payload(message.contentType(), message.payload()));
+      all.put("payload", JsonText.payload(message.json(), message.payload()));
     }
     all.put("history", attempts.stream().map(Shown::json).toList());
     return all;
@@ -132,14 +132,14 @@ final class Shown {
     }
     if (payload) {
       screen.line("");
-      Object body = JsonText.payload(message.contentType(), message.payload());
-      screen.line(body instanceof String text ? text : JsonText.of(body));
+      Object body = JsonText.payload(message.json(), message.payload());
+      screen.text(body instanceof String text ? text : JsonText.of(body));
     }
   }
 
   private static void line(Screen screen, String name, @Nullable Object value) {
     if (value != null && !value.toString().isEmpty()) {
-      screen.line("%-11s %s".formatted(name, value));
+      screen.line("%-11s ".formatted(name), value);
     }
   }
 

@@ -48,20 +48,14 @@ final class StatusCommand extends PostriderCommand {
     String dead = Words.count(backlog.dead(), backlog.deadEstimated()) + " dead";
     String stuck =
         backlog.stuck() == 0 ? "" : ", " + Words.count(backlog.stuck()) + " past their lease";
-    String blocked =
-        backlog.blockedKeys() == 0
-            ? ""
-            : ", " + screen().paint(Colour.BAD, Words.blockedKeys(backlog));
+    boolean blocked = backlog.blockedKeys() > 0;
     screen()
         .line(
-            "%s pending%s, %s in flight%s, %s%s"
-                .formatted(
-                    pending,
-                    oldest,
-                    Words.count(backlog.processing()),
-                    stuck,
-                    backlog.dead() == 0 ? dead : screen().paint(Colour.BAD, dead),
-                    blocked));
+            "%s pending%s, %s in flight%s, "
+                .formatted(pending, oldest, Words.count(backlog.processing()), stuck),
+            backlog.dead() == 0 ? dead : screen().paint(Colour.BAD, dead),
+            blocked ? ", " : "",
+            screen().paint(Colour.BAD, blocked ? Words.blockedKeys(backlog) : ""));
   }
 
   private void topics(Backlog backlog) {
@@ -96,7 +90,7 @@ final class StatusCommand extends PostriderCommand {
     }
     show(table);
     if (relays.isEmpty()) {
-      screen().line("\nNo relay runs.");
+      screen().text("\nNo relay runs.");
     }
   }
 

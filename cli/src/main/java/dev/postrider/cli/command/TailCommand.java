@@ -112,28 +112,30 @@ final class TailCommand extends PostriderCommand {
   private void line(Delivery delivery) {
     Attempt attempt = delivery.attempt();
     Sent message = delivery.message();
-    StringBuilder line = new StringBuilder(TIME.format(attempt.finishedAt())).append("  ");
-    String outcome = "%-9s".formatted(outcome(attempt));
-    line.append(screen().paint(colour(attempt), outcome)).append("  ").append(message.route());
-    if (message.key() != null) {
-      line.append("  ").append(message.key()).append('#').append(message.sequence());
-    }
-    line.append("  ").append(screen().paint(Colour.FAINT, message.id().toString()));
+    StringBuilder rest = new StringBuilder();
     if (attempt.latencyMs() != null) {
-      line.append("  ").append(attempt.latencyMs()).append(" ms");
+      rest.append("  ").append(attempt.latencyMs()).append(" ms");
     }
     if (attempt.no() > 1 || attempt.delivery() > 1) {
-      line.append("  try ").append(attempt.no());
-      line.append(attempt.delivery() > 1 ? " of delivery " + attempt.delivery() : "");
+      rest.append("  try ").append(attempt.no());
+      rest.append(attempt.delivery() > 1 ? " of delivery " + attempt.delivery() : "");
     }
     if (attempt.code() != null) {
-      line.append("  ").append(attempt.code());
+      rest.append("  ").append(attempt.code());
     }
     if (message.payload() != null) {
-      Object body = JsonText.payload(message.contentType(), message.payload());
-      line.append("  ").append(Words.cut(body instanceof String s ? s : JsonText.of(body), 200));
+      Object body = JsonText.payload(message.json(), message.payload());
+      rest.append("  ").append(Words.cut(body instanceof String s ? s : JsonText.of(body), 200));
     }
-    screen().line(line.toString());
+    screen()
+        .line(
+            TIME.format(attempt.finishedAt()) + "  ",
+            screen().paint(colour(attempt), "%-9s".formatted(outcome(attempt))),
+            "  " + message.route(),
+            message.key() == null ? "" : "  " + message.key() + '#' + message.sequence(),
+            "  ",
+            screen().paint(Colour.FAINT, message.id().toString()),
+            rest);
   }
 
   private void json(Delivery delivery) {
@@ -154,7 +156,7 @@ final class TailCommand extends PostriderCommand {
             .with("latency_ms", attempt.latencyMs())
             .with("code", attempt.code());
     if (message.payload() != null) {
-      fields.with("payload", JsonText.payload(message.contentType(), message.payload()));
+      fields.with("payload", JsonText.payload(message.json(), message.payload()));
     }
     screen().json(fields.map());
   }

@@ -70,7 +70,7 @@ public final class LogDestination implements Destination {
       fields.put("headers", message.headers());
     }
     fields.put("content_type", message.contentType());
-    fields.put("payload", JsonText.payload(message.contentType(), message.payload()));
+    fields.put("payload", JsonText.payload(message.json(), message.payload()));
     return JsonText.of(fields);
   }
 

@@ -1,7 +1,7 @@
 package dev.postrider.cli.output;
 
 import dev.postrider.message.Json;
-import dev.postrider.message.Message;
+import dev.postrider.message.Printable;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Writes maps, lists and values as JSON on one line. */
+/** Writes maps, lists and values as JSON on one line, safe to show on a terminal. */
 public final class JsonText {
   private JsonText() {}
 
@@ -21,20 +21,20 @@ public final class JsonText {
   public static String of(@Nullable Object value) {
     StringBuilder out = new StringBuilder();
     write(out, value);
-    return out.toString();
+    return Printable.json(out.toString());
   }
 
   /**
    * A payload: JSON as it is but on one line, text as a string, anything else as base64 in an
    * object of its own.
+   *
+   * @param json what enqueue has found, never what a content type says
    */
-  public static Object payload(String contentType, byte[] payload) {
-    String type = contentType.toLowerCase(Locale.ROOT);
+  public static Object payload(boolean json, byte[] payload) {
     @Nullable String text = decoded(payload);
     if (text == null) {
       return Map.of("base64", Base64.getEncoder().encodeToString(payload));
     }
-    boolean json = type.startsWith(Message.JSON) || type.contains("+json");
     // Between the values of valid JSON a line break means nothing, and within them there is none.
     return json ? new Raw(text.replaceAll("[\\r\\n]+\\s*", " ").strip()) : text;
   }

@@ -1,5 +1,6 @@
 package dev.postrider.cli.output;
 
+import dev.postrider.message.Printable;
 import java.io.BufferedReader;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -31,9 +32,18 @@ public final class Screen {
     return terminal;
   }
 
-  /** A result. */
-  public void line(String text) {
-    out.println(text);
+  /**
+   * A result on one line.
+   *
+   * @param parts what {@link #paint} returned, or anything else, which is made safe to show
+   */
+  public void line(Object... parts) {
+    out.println(joined(parts));
+  }
+
+  /** A result on as many lines as it has, made safe to show. */
+  public void text(String text) {
+    out.println(Printable.lines(text));
   }
 
   /** A result for scripts. */
@@ -46,26 +56,47 @@ public final class Screen {
     table.lines(terminal.colour()).forEach(out::println);
   }
 
-  /** Something beside the result. */
+  /** Something beside the result, made safe to show; it may have several lines. */
   public void note(String text) {
-    err.println(text);
+    err.println(Printable.lines(text));
   }
 
-  public String paint(Colour colour, String text) {
-    return terminal.colour() ? colour.paint(text) : text;
+  /** What went wrong. */
+  public void error(String text) {
+    err.println(joined(paint(Colour.BAD, "error:"), " ") + Printable.lines(text));
+  }
+
+  /** Text in a colour, for {@link #line}. */
+  public record Painted(Colour colour, String text) {}
+
+  public Painted paint(Colour colour, String text) {
+    return new Painted(colour, text);
+  }
+
+  private String joined(Object... parts) {
+    StringBuilder line = new StringBuilder();
+    for (Object part : parts) {
+      if (part instanceof Painted painted) {
+        String text = Printable.line(painted.text());
+        line.append(terminal.colour() ? painted.colour().paint(text) : text);
+      } else {
+        line.append(Printable.line(String.valueOf(part)));
+      }
+    }
+    return line.toString();
   }
 
   /** Writes over the line that progress is shown on; nothing where there is no terminal. */
   public void progress(String text) {
     if (terminal.live()) {
-      err.print("\r\033[K" + text);
+      err.print("\r\033[K" + Printable.line(text));
       err.flush();
     }
   }
 
   /** Asks; anything but yes is no. */
   public boolean confirm(String question) throws IOException {
-    err.print(question + " [y/N] ");
+    err.print(Printable.lines(question) + " [y/N] ");
     err.flush();
     BufferedReader in =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));

@@ -1,5 +1,6 @@
 package dev.postrider.cli.output;
 
+import dev.postrider.message.Printable;
 import dev.postrider.observe.Backlog;
 import java.time.Duration;
 import java.time.Instant;
@@ -54,7 +55,7 @@ public final class Words {
 
   /** On one line and no longer than this. */
   public static String cut(String text, int most) {
-    String line = text.replaceAll("[\\p{Cntrl}]+", " ");
+    String line = Printable.line(text);
     return line.length() <= most ? line : line.substring(0, most - 1) + "…";
   }
 

@@ -50,7 +50,7 @@ public final class DeliveryTail implements AutoCloseable {
 
   private static final String MESSAGES =
       """
-      select m.id, r.namespace, r.topic, m.ordering_key, m.sequence, m.event_type, m.content_type,
+      select m.id, r.namespace, r.topic, m.ordering_key, m.sequence, m.event_type, m.is_json,
              case when ? then m.payload end as payload
         from postrider.message m join postrider.route r on r.id = m.route
        where m.id = any (?)

@@ -1,6 +1,5 @@
 package dev.postrider.cli.tail;
 
-import dev.postrider.message.Message;
 import dev.postrider.message.Route;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -10,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The message of an attempt. Immutable; the payload array is not copied.
  *
+ * @param json whether the payload is valid JSON, as enqueue has found
  * @param payload null unless it was asked for
  */
 public record Sent(
@@ -18,18 +18,17 @@ public record Sent(
     @Nullable String key,
     @Nullable Long sequence,
     @Nullable String eventType,
-    String contentType,
+    boolean json,
     byte @Nullable [] payload) {
 
   static Sent read(ResultSet row) throws SQLException {
-    @Nullable String type = row.getString("content_type");
     return new Sent(
         row.getObject("id", UUID.class),
         new Route(row.getString("namespace"), row.getString("topic")),
         row.getString("ordering_key"),
         row.getObject("sequence", Long.class),
         row.getString("event_type"),
-        type == null ? Message.JSON : type,
+        row.getBoolean("is_json"),
         row.getBytes("payload"));
   }
 }

@@ -41,6 +41,7 @@ create table postrider.message (
   key_id         bigint,
   sequence       bigint,
   route          int not null,
+  is_json        boolean not null default false, -- enqueue found the payload to be valid JSON, see declares_json()
   tenant         text collate "C",
   aggregate_type text collate "C",
   aggregate_id   text collate "C",

@@ -40,6 +40,12 @@ exception when character_not_in_repertoire then
   return false;
 end $$;
 
+-- Whether a content type says JSON: its subtype is json or ends in +json. Such a payload must be valid JSON. Asked once,
+-- at enqueue; the answer is message.is_json, and whoever embeds a payload in JSON goes by that alone.
+create function postrider.declares_json(content_type text) returns boolean
+language sql immutable parallel safe
+return content_type is null or split_part(content_type, ';', 1) ~* '/([^/]*[+])?json[ \t-\r]*$';
+
 create function postrider.id_time(id uuid) returns timestamptz
 language sql immutable strict parallel safe
 return to_timestamp(('x' || substr(translate(id::text, '-', ''), 1, 12))::bit(48)::bigint / 1000.0);
@@ -199,15 +205,17 @@ return octet_length(payload) <= 4096 and postrider.is_json(payload)
   and postrider.headers_fit(headers) is not false;
 
 -- The slow half of enqueue's checks, called only when the one cheap test there has failed or an optional
--- field asks for a closer look. Raises with the field's name and what was expected of it.
+-- field asks for a closer look. Raises with the field's name and what was expected of it. Returns whether the payload
+-- is JSON.
 create function postrider.check_message(
   namespace text, topic text, payload text, key text, dedupe_key text, tenant text, aggregate_type text,
   aggregate_id text, event_type text, headers jsonb, content_type text, not_before timestamptz, id uuid,
   payload_bytes bytea, max_payload_bytes int)
-returns void language plpgsql as $$
+returns boolean language plpgsql as $$
 declare
   f      record;
   v_size int := coalesce(octet_length(payload), octet_length(payload_bytes));
+  v_json boolean := postrider.declares_json(content_type);
 begin
   if not coalesce(length(namespace) between 1 and 100 and length(topic) between 1 and 200
        and coalesce(length(content_type), 1) between 1 and 200
@@ -239,8 +247,7 @@ begin
   elsif v_size > max_payload_bytes then
     perform postrider.refuse('payload',
       format('has %s bytes; at most %s are allowed', v_size, max_payload_bytes));
-  elsif (content_type is null or content_type ~* '^application/([a-z0-9.+-]+[+])?json *(;|$)')
-        and not coalesce(postrider.is_json(payload), postrider.is_json(payload_bytes)) then
+  elsif v_json and not coalesce(postrider.is_json(payload), postrider.is_json(payload_bytes)) then
     perform postrider.refuse('payload', 'is not valid JSON; send JSON or give another content_type');
   end if;
   if aggregate_id is not null and aggregate_type is null then
@@ -257,6 +264,7 @@ begin
      or postrider.id_time(id) not between now() - interval '1 day' and now() + interval '5 minutes' then
     perform postrider.refuse('id', 'must be a UUIDv7 of at most one day ago, got ' || id);
   end if;
+  return v_json;
 end $$;
 
 -- A message, with whatever optional fields it has. plpgsql sets every expression and statement up anew in each
@@ -288,15 +296,15 @@ declare
   v_seq   bigint;
   v_lane  int := postrider.lane_of(tenant);
   v_due   timestamptz;
-  v_usual boolean;
+  v_json  boolean;        -- true at first only if all the rest needs no closer look, too
 begin
   select r.id, coalesce(enqueue.id, postrider.new_id()),
          num_nonnulls(content_type, not_before, enqueue.id, payload_bytes) = 0 and postrider.usual(
            payload, key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type, headers)
-    into v_route, v_id, v_usual from postrider.route r
+    into v_route, v_id, v_json from postrider.route r
    where r.namespace = enqueue.namespace and r.topic = enqueue.topic;
-  if v_usual is not true then
-    perform postrider.check_message(namespace, topic, payload, key, dedupe_key, tenant, aggregate_type,
+  if v_json is not true then
+    v_json := postrider.check_message(namespace, topic, payload, key, dedupe_key, tenant, aggregate_type,
       aggregate_id, event_type, headers, content_type, not_before, enqueue.id, payload_bytes,
       (select e.max_payload_bytes from postrider.engine e));
     if v_route is null then
@@ -339,9 +347,9 @@ begin
     v_lane := -1 - v_lane;
   end if;
 
-  insert into postrider.message (id, created_at, not_before, key_id, sequence, route, tenant,
+  insert into postrider.message (id, created_at, not_before, key_id, sequence, route, is_json, tenant,
     aggregate_type, aggregate_id, event_type, ordering_key, dedupe_key, content_type, headers, payload)
-  values (v_id, now(), enqueue.not_before, v_key, v_seq, v_route, enqueue.tenant,
+  values (v_id, now(), enqueue.not_before, v_key, v_seq, v_route, v_json, enqueue.tenant,
     enqueue.aggregate_type, enqueue.aggregate_id, enqueue.event_type, enqueue.key, enqueue.dedupe_key,
     enqueue.content_type, enqueue.headers, coalesce(payload_bytes, convert_to(payload, 'UTF8')));
   insert into postrider.queue (id, key_id, sequence, due_at, route, size, lane)
@@ -380,8 +388,8 @@ begin
          where r.namespace = try_enqueue_plain.namespace and r.topic = try_enqueue_plain.topic
            and octet_length(payload) <= 4096 and postrider.is_json(payload)),
       logged as (
-        insert into postrider.message (id, created_at, route, payload)
-        select g.id, now(), g.route, convert_to(payload, 'UTF8') from given g)
+        insert into postrider.message (id, created_at, route, is_json, payload)
+        select g.id, now(), g.route, true, convert_to(payload, 'UTF8') from given g)
       insert into postrider.queue (id, sequence, route, size, lane)
       select g.id, postrider.id_number(g.id), g.route, octet_length(payload), 0 from given g
       returning case postrider.bell(route) when 1 then postrider.rung(id, route) else id end;
@@ -419,10 +427,10 @@ begin
           from given cross join lateral postrider.number_key(try_enqueue_keyed.namespace, try_enqueue_keyed.key, 1) n
          where not exists (select from known) and not exists (select from created)),
       logged as (
-        insert into postrider.message (id, created_at, key_id, sequence, route, tenant, aggregate_type, aggregate_id,
-          event_type, ordering_key, headers, payload)
-        select g.id, now(), n.id, n.last_sequence, g.route, tenant, aggregate_type, aggregate_id, event_type,
-               try_enqueue_keyed.key, headers, convert_to(payload, 'UTF8')
+        insert into postrider.message (id, created_at, key_id, sequence, route, is_json, tenant, aggregate_type,
+          aggregate_id, event_type, ordering_key, headers, payload)
+        select g.id, now(), n.id, n.last_sequence, g.route, true, tenant, aggregate_type, aggregate_id,
+               event_type, try_enqueue_keyed.key, headers, convert_to(payload, 'UTF8')
           from given g cross join numbered n)
       insert into postrider.queue (id, key_id, sequence, route, size, lane)
       select g.id, n.id, n.last_sequence, g.route, octet_length(payload) + coalesce(pg_column_size(headers), 0),
@@ -469,10 +477,10 @@ begin
           from given cross join lateral postrider.number_key(try_enqueue_once.namespace, try_enqueue_once.key, 1) n
          where not exists (select from known) and not exists (select from created)),
       logged as (
-        insert into postrider.message (id, created_at, key_id, sequence, route, tenant, aggregate_type, aggregate_id,
-          event_type, ordering_key, dedupe_key, headers, payload)
-        select g.message_id, now(), n.id, n.last_sequence, g.route, tenant, aggregate_type, aggregate_id, event_type,
-               try_enqueue_once.key, try_enqueue_once.dedupe_key, headers, convert_to(payload, 'UTF8')
+        insert into postrider.message (id, created_at, key_id, sequence, route, is_json, tenant, aggregate_type,
+          aggregate_id, event_type, ordering_key, dedupe_key, headers, payload)
+        select g.message_id, now(), n.id, n.last_sequence, g.route, true, tenant, aggregate_type, aggregate_id,
+               event_type, try_enqueue_once.key, try_enqueue_once.dedupe_key, headers, convert_to(payload, 'UTF8')
           from given g cross join numbered n)
       insert into postrider.queue (id, key_id, sequence, route, size, lane)
       select g.message_id, n.id, n.last_sequence, g.route, octet_length(payload) + coalesce(pg_column_size(headers), 0),
@@ -487,7 +495,7 @@ end $make$;
 create type postrider.batch_item as (
   namespace text, topic text, payload text, key text, dedupe_key text, tenant text, aggregate_type text,
   aggregate_id text, event_type text, headers jsonb, content_type text, not_before timestamptz,
-  given_id uuid, payload_bytes bytea, place int, id uuid);
+  given_id uuid, payload_bytes bytea, place int, id uuid, is_json boolean);
 
 -- Finds what could not be read in a batch, slowly, and refuses it by its place and field.
 create function postrider.refuse_unreadable(messages json) returns void language plpgsql as $$
@@ -534,7 +542,8 @@ begin
     select array_agg(row(x.namespace, x.topic, x.payload, x.key, x.dedupe_key, x.tenant, x.aggregate_type,
              x.aggregate_id, x.event_type, x.headers, x.content_type, x.not_before, x.id,
              decode(x.payload_base64, 'base64'), t.place,
-             coalesce(x.id, postrider.new_id()))::postrider.batch_item order by t.place)
+             coalesce(x.id, postrider.new_id()), postrider.declares_json(x.content_type))::postrider.batch_item
+             order by t.place)
       into v_items
       from json_array_elements(messages) with ordinality as t(item, place)
      cross join lateral json_to_record(t.item) as x(
@@ -639,9 +648,9 @@ begin
      where v_new[i.place]
      order by i.place),
   logged as (
-    insert into postrider.message (id, created_at, not_before, key_id, sequence, route, tenant,
+    insert into postrider.message (id, created_at, not_before, key_id, sequence, route, is_json, tenant,
       aggregate_type, aggregate_id, event_type, ordering_key, dedupe_key, content_type, headers, payload)
-    select n.id, now(), n.not_before, n.key_id, n.seq, n.route, n.tenant, n.aggregate_type, n.aggregate_id,
+    select n.id, now(), n.not_before, n.key_id, n.seq, n.route, n.is_json, n.tenant, n.aggregate_type, n.aggregate_id,
            n.event_type, n.key, n.dedupe_key, n.content_type, n.headers, n.body
       from numbered n),
   queued as (

@@ -617,7 +617,7 @@ returns table (
   id uuid, token bigint, lane int, attempt smallint, delivery smallint, key_id bigint,
   sequence bigint, route int, created_at timestamptz, tenant text, aggregate_type text,
   aggregate_id text, event_type text, ordering_key text, dedupe_key text, content_type text,
-  headers jsonb, payload bytea, claimed_at timestamptz, tid tid, lost_leases smallint,
+  is_json boolean, headers jsonb, payload bytea, claimed_at timestamptz, tid tid, lost_leases smallint,
   cursor postrider.claim_cursor, search_us bigint, suspects boolean, more boolean)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -639,7 +639,7 @@ begin
     return query
       select m.id, v_taken.token, t.lane, (least(t.attempts, 32766) + 1)::smallint, t.delivery, m.key_id, m.sequence, m.route,
              m.created_at, m.tenant, m.aggregate_type, m.aggregate_id, m.event_type, m.ordering_key, m.dedupe_key,
-             m.content_type, m.headers, m.payload, now(), t.tid, t.lost_leases,
+             m.content_type, m.is_json, m.headers, m.payload, now(), t.tid, t.lost_leases,
              null::postrider.claim_cursor, null::bigint, null::boolean, null::boolean
         from unnest(v_taken.tids, v_taken.ids, v_taken.lanes, v_taken.attempts, v_taken.lost_leases,
                v_taken.deliveries) with ordinality as t(tid, id, lane, attempts, lost_leases, delivery, place)
@@ -661,10 +661,10 @@ returns table (
   id uuid, token bigint, lane int, attempt smallint, delivery smallint, key_id bigint,
   sequence bigint, route int, created_at timestamptz, tenant text, aggregate_type text,
   aggregate_id text, event_type text, ordering_key text, dedupe_key text, content_type text,
-  headers jsonb, payload bytea, claimed_at timestamptz, tid tid, lost_leases smallint)
+  is_json boolean, headers jsonb, payload bytea, claimed_at timestamptz, tid tid, lost_leases smallint)
 language sql security definer set search_path = pg_catalog, pg_temp as $$
   select c.id, c.token, c.lane, c.attempt, c.delivery, c.key_id, c.sequence, c.route, c.created_at, c.tenant,
-         c.aggregate_type, c.aggregate_id, c.event_type, c.ordering_key, c.dedupe_key, c.content_type, c.headers,
-         c.payload, c.claimed_at, c.tid, c.lost_leases
+         c.aggregate_type, c.aggregate_id, c.event_type, c.ordering_key, c.dedupe_key, c.content_type, c.is_json,
+         c.headers, c.payload, c.claimed_at, c.tid, c.lost_leases
     from postrider.claim_from(p_worker, p_limit, p_bytes, p_lease_ms, p_routes) c where c.id is not null
 $$;

@@ -122,16 +122,14 @@ begin
           'aggregate_id', m.aggregate_id, 'event_type', m.event_type, 'key', m.ordering_key,
           'sequence', m.sequence, 'dedupe_key', m.dedupe_key, 'content_type', m.content_type,
           'headers', m.headers,
-          'payload', case when c.json then convert_from(m.payload, 'UTF8') end,
-          'payload_base64', case when not c.json then translate(encode(m.payload, 'base64'), E'\n', '') end,
+          'payload', case when m.is_json then convert_from(m.payload, 'UTF8') end,
+          'payload_base64', case when not m.is_json then translate(encode(m.payload, 'base64'), E'\n', '') end,
           'attempts', a.list, 'dead_letters', d.list))::text as line
         from done s
         join postrider.message m on m.id = s.id and m.id >= v_ids[1] and m.id <= v_ids[cardinality(v_ids)]
         join postrider.route r on r.id = m.route
         left join attempts a on a.message_id = m.id
-        left join deaths d on d.message_id = m.id
-        cross join lateral (select m.content_type is null
-          or m.content_type ~* '^application/([a-z0-9.+-]+[+])?json *(;|$)' as json) c)
+        left join deaths d on d.message_id = m.id)
     select i.id, l.line from unnest(v_ids) with ordinality i(id, place) left join lines l on l.id = i.id
      order by i.place;
 end $$;

@@ -1,7 +1,6 @@
 package dev.postrider.server.messages;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
-import dev.postrider.message.Message;
 import dev.postrider.store.AttemptRecord;
 import dev.postrider.store.MessageStatus;
 import dev.postrider.store.StoredMessage;
@@ -32,7 +31,7 @@ record Shown(
       "payload and headers are shown only to tokens with the permission payload:read";
 
   static Shown message(StoredMessage message, List<AttemptRecord> history, boolean content) {
-    boolean json = message.contentType().equals(Message.JSON);
+    boolean json = message.json();
     byte[] payload = message.payload();
     return new Shown(
         message.status(),

@@ -98,6 +98,7 @@ class WindowTest {
             1,
             new StreamEvent.Content(
                 "text/plain",
+                false,
                 Map.of(),
                 "x".repeat(payload).getBytes(java.nio.charset.StandardCharsets.UTF_8))));
   }
