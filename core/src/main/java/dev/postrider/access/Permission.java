@@ -9,7 +9,8 @@ public enum Permission {
   /** See messages, dead letters, keys, relays, audit: all but what a message carries. */
   READ("read"),
   /**
-   * See payloads and headers as well; in no role, since it is about data and not about operating.
+   * See payloads, headers and what receivers answered; in no role, since it is about data and not
+   * about operating.
    */
   PAYLOAD_READ("payload:read"),
   /** Follow streams of messages. */

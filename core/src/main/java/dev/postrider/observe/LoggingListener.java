@@ -1,5 +1,6 @@
 package dev.postrider.observe;
 
+import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Message;
 import dev.postrider.message.Settlement;
 import java.time.Duration;
@@ -73,7 +74,7 @@ public final class LoggingListener implements RelayListener {
           line("outbox_publish_failed", destination, settlement)
               .put("retry_ms", settlement.delay().toMillis())
               .put("code", settlement.code())
-              .put("error", settlement.error()));
+              .put("error", ErrorReport.withoutReply(settlement.error())));
     }
   }
 
@@ -84,7 +85,7 @@ public final class LoggingListener implements RelayListener {
           line("outbox_event_dead_lettered", destination, settlement)
               .put("blocks_key", settlement.decision() == Settlement.Decision.DEAD_BLOCKING)
               .put("code", settlement.code())
-              .put("error", settlement.error()));
+              .put("error", ErrorReport.withoutReply(settlement.error())));
     }
   }
 

@@ -6,15 +6,16 @@ import java.net.UnknownHostException;
 import org.apache.hc.client5.http.DnsResolver;
 
 /**
- * Resolves the endpoint's name, once per connection, and hands the very addresses that were checked
- * to the connection: there is no second look-up that a name server could answer differently. One
- * refused address refuses them all, since a name that leads inside is no honest public name.
- * Thread-safe.
+ * Resolves the endpoint's name as it was configured, whatever the client makes of it: it decodes
+ * {@code xn--}, and what comes of encoding that again may be another name. Once per connection, and
+ * hands the very addresses that were checked to the connection: there is no second look-up that a
+ * name server could answer differently. One refused address refuses them all, since a name that
+ * leads inside is no honest public name. Thread-safe.
  */
 final class CheckedResolver implements DnsResolver {
   private final Lookup lookup;
   private final AddressGuard guard;
-  private final boolean plain;
+  private final Endpoint endpoint;
 
   /** Asks a name server. */
   @FunctionalInterface
@@ -22,15 +23,15 @@ final class CheckedResolver implements DnsResolver {
     InetAddress[] addresses(String host) throws UnknownHostException;
   }
 
-  CheckedResolver(Lookup lookup, AddressGuard guard, boolean plain) {
+  CheckedResolver(Lookup lookup, AddressGuard guard, Endpoint endpoint) {
     this.lookup = lookup;
     this.guard = guard;
-    this.plain = plain;
+    this.endpoint = endpoint;
   }
 
   @Override
-  public InetAddress[] resolve(String host) throws UnknownHostException {
-    String name = Endpoint.normal(host);
+  public InetAddress[] resolve(String decoded) throws UnknownHostException {
+    String name = endpoint.host();
     InetAddress[] addresses = lookup.addresses(name);
     if (addresses == null || addresses.length == 0) {
       throw new UnknownHostException(name);
@@ -44,7 +45,7 @@ final class CheckedResolver implements DnsResolver {
   private void check(String name, InetAddress address) throws UnknownHostException {
     String refusal;
     try {
-      refusal = guard.refusal(name, address, plain);
+      refusal = guard.refusal(name, address, endpoint.plain());
     } catch (IOException e) {
       refusal = "unknown to be this host's own or not: " + e.getMessage();
     }

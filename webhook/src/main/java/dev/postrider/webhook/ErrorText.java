@@ -1,22 +1,19 @@
 package dev.postrider.webhook;
 
+import dev.postrider.message.Printable;
 import java.nio.charset.StandardCharsets;
-import java.util.Collection;
 
 /**
- * Makes text from outside fit for an attempt's error: one line, no control characters, not long,
- * and without the secrets that a receiver may send back. Thread-safe.
+ * Makes text from outside fit for an attempt's error: one line, safe to show, not long, and without
+ * the secrets that a receiver may send back. Thread-safe.
  */
 final class ErrorText {
   private static final int LENGTH_MAX = 500;
 
-  /** Shorter values are no secrets, and would tear holes into every text. */
-  private static final int SECRET_MIN = 6;
+  private final Secrets secrets;
 
-  private final Collection<String> secrets;
-
-  ErrorText(Collection<String> secrets) {
-    this.secrets = secrets.stream().filter(secret -> secret.length() >= SECRET_MIN).toList();
+  ErrorText(Secrets secrets) {
+    this.secrets = secrets;
   }
 
   String of(byte[] body) {
@@ -24,11 +21,8 @@ final class ErrorText {
   }
 
   String of(String text) {
-    String shown = text;
-    for (String secret : secrets) {
-      shown = shown.replace(secret, "***");
-    }
-    shown = shown.replaceAll("[\\p{Cntrl}\\p{Cf}\\p{Co}\\p{Cn}\\s\\u2028\\u2029]+", " ").strip();
+    String shown = secrets.hide(Printable.line(secrets.hide(text)));
+    shown = shown.replaceAll("\\s+", " ").strip();
     return shown.length() <= LENGTH_MAX ? shown : cut(shown) + "...";
   }
 

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.apache.hc.client5.http.classic.methods.HttpPost;
 import org.apache.hc.client5.http.protocol.HttpClientContext;
 import org.apache.hc.core5.http.ClassicHttpResponse;
@@ -17,7 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends one request and reads what little of the answer matters. The status decides; the body is
+ * Sends one message and reads what little of the answer matters. The status decides; the body is
  * read for the error's text and to keep the connection, never beyond its limits of size and time.
  * Used by one thread, except {@link #cancel}.
  */
@@ -27,14 +28,21 @@ final class Exchange {
   private static final long BODY_MS_MAX = 2000;
 
   private final Transport transport;
-  private final HttpPost request;
+  private final Supplier<HttpPost> requests;
   private final ScheduledExecutorService timer;
+  private volatile HttpPost request;
+  private volatile boolean cancelled;
   private byte[] body = new byte[0];
 
-  Exchange(Transport transport, HttpPost request, ScheduledExecutorService timer) {
+  /**
+   * @param requests writes the request, each time with a time and signatures of its own: a receiver
+   *     may refuse one that it has seen
+   */
+  Exchange(Transport transport, Supplier<HttpPost> requests, ScheduledExecutorService timer) {
     this.transport = transport;
-    this.request = request;
+    this.requests = requests;
     this.timer = timer;
+    this.request = requests.get();
   }
 
   /** Turns an answer into an outcome as soon as its status is there, and again with its body. */
@@ -44,6 +52,7 @@ final class Exchange {
 
   /** Ends the exchange from another thread, wherever it stands. */
   void cancel() {
+    cancelled = true;
     request.cancel();
   }
 
@@ -57,6 +66,10 @@ final class Exchange {
       }
       // The receiver closed a kept connection just when we used it again: no fault of anybody's.
       transport.forgetIdle();
+      request = requests.get();
+      if (cancelled) {
+        throw e; // before it knew of the new request
+      }
       return send(context(), reader);
     }
   }
@@ -82,10 +95,7 @@ final class Exchange {
 
   private boolean wasStale(IOException e, HttpClientContext context) {
     EndpointDetails used = context.getEndpointDetails();
-    return Failures.isBroken(e)
-        && !request.isCancelled()
-        && used != null
-        && used.getResponseCount() > 0;
+    return Failures.isBroken(e) && !cancelled && used != null && used.getResponseCount() > 0;
   }
 
   /** Whatever goes wrong here changes nothing: the status has been received. */

@@ -38,7 +38,7 @@ final class HeaderRules {
   /** Whether a header of a message may become one of the request. */
   static boolean fromMessage(String name) {
     String lower = name.toLowerCase(Locale.ROOT);
-    return fromOperator(name) && !IDENTITY.contains(lower) && !lower.startsWith("ce-");
+    return fromOperator(name) && !IDENTITY.contains(lower);
   }
 
   /** Whether the operator may set this header for every request. */

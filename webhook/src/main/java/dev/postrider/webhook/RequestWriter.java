@@ -26,6 +26,7 @@ final class RequestWriter {
     HttpPost request = new HttpPost(config.endpoint.uri());
     Sealed sealed = config.envelope.seal(message);
     headers(message, sealed).forEach(request::setHeader);
+    request.setHeader("host", config.endpoint.uri().getRawAuthority());
     // Not as the entity's content type, whose parser refuses what a producer may call it.
     request.setEntity(new ByteArrayEntity(sealed.body(), null));
     sign(request, message.id().toString(), sealed.body());

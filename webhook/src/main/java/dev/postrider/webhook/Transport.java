@@ -75,8 +75,7 @@ final class Transport implements AutoCloseable {
   }
 
   private static PoolingHttpClientConnectionManager connections(WebhookConfig config) {
-    CheckedResolver resolver =
-        new CheckedResolver(config.lookup, config.guard, config.endpoint.plain());
+    CheckedResolver resolver = new CheckedResolver(config.lookup, config.guard, config.endpoint);
     PoolingHttpClientConnectionManager connections =
         new PoolingHttpClientConnectionManager(
             new Connector(resolver, tls(config)),
@@ -97,10 +96,14 @@ final class Transport implements AutoCloseable {
   }
 
   private static TlsSocketStrategy tls(WebhookConfig config) {
-    SSLContext context = config.sslContext;
-    return context == null
-        ? DefaultClientTlsStrategy.createDefault()
-        : new DefaultClientTlsStrategy(context);
+    SSLContext given = config.sslContext;
+    TlsSocketStrategy strategy =
+        given == null
+            ? DefaultClientTlsStrategy.createDefault()
+            : new DefaultClientTlsStrategy(given);
+    // By the name as it was configured, see CheckedResolver.
+    return (socket, decoded, port, attachment, context) ->
+        strategy.upgrade(socket, config.endpoint.host(), port, attachment, context);
   }
 
   private static ConnectionConfig connectionConfig(WebhookConfig config) {

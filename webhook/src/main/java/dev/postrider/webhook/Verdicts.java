@@ -1,5 +1,6 @@
 package dev.postrider.webhook;
 
+import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Outcome;
 import java.time.Duration;
 import java.time.Instant;
@@ -24,7 +25,7 @@ final class Verdicts {
   Outcome of(HttpResponse response, String text) {
     int status = response.getCode();
     String code = "http_" + status;
-    String error = "HTTP " + status + (text.isEmpty() ? "" : ": " + text);
+    String error = ErrorReport.of("HTTP " + status, text);
     if (status >= 200 && status < 300) {
       return Outcome.delivered();
     }

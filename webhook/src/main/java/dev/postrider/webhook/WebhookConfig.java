@@ -1,6 +1,7 @@
 package dev.postrider.webhook;
 
 import dev.postrider.envelope.Envelope;
+import dev.postrider.envelope.EventHeaders;
 import java.net.InetAddress;
 import java.time.Clock;
 import java.time.Duration;
@@ -35,6 +36,7 @@ public final class WebhookConfig {
   final Consumer<String> onGone;
   final Clock clock;
   final CheckedResolver.Lookup lookup;
+  final Secrets secrets;
 
   private WebhookConfig(Builder builder, WebhookChecks.Checked checked) {
     this.endpoint = checked.endpoint();
@@ -52,6 +54,9 @@ public final class WebhookConfig {
     this.onGone = builder.onGone;
     this.clock = builder.clock;
     this.lookup = builder.lookup;
+    List<String> known = new ArrayList<>(builder.keys);
+    known.addAll(builder.headers.values());
+    this.secrets = Secrets.of(known, endpoint.uri());
   }
 
   /** Starts with the endpoint's URL: https, without user or password. */
@@ -79,7 +84,7 @@ public final class WebhookConfig {
     Duration retryAfterMax = Duration.ofHours(1);
     AddressGuard.OwnAddresses ownAddresses = AddressGuard.INTERFACES;
     private Envelope envelope = Envelope.payload();
-    private Predicate<String> headerFilter = name -> true;
+    private Predicate<String> headerFilter = EventHeaders::isUsual;
     private @Nullable SSLContext sslContext;
     private Consumer<String> onGone = endpoint -> {};
     private Clock clock = Clock.systemUTC();
@@ -116,7 +121,10 @@ public final class WebhookConfig {
       return this;
     }
 
-    /** Which of a message's headers are sent, by name; all unless told otherwise. */
+    /**
+     * Which of a message's headers are sent, by name; unless told otherwise those that Postrider
+     * adds, and the trace's.
+     */
     public Builder headerFilter(Predicate<String> filter) {
       headerFilter = filter;
       return this;

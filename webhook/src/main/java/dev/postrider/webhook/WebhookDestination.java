@@ -41,7 +41,7 @@ public final class WebhookDestination implements Destination {
     this.writer = new RequestWriter(config);
     this.transport = new Transport(config);
     this.verdicts = new Verdicts(config);
-    this.text = new ErrorText(config.headers.values());
+    this.text = new ErrorText(config.secrets);
     this.failures = new Failures(text);
     this.workers = new Workers(config.endpoint.host(), config.concurrency);
     this.free = new Semaphore(config.concurrency);
@@ -97,7 +97,7 @@ public final class WebhookDestination implements Destination {
   }
 
   private Outcome send(Message message, Delivery delivery) throws Exception {
-    Exchange exchange = new Exchange(transport, writer.write(message), workers.timer());
+    Exchange exchange = new Exchange(transport, () -> writer.write(message), workers.timer());
     if (!delivery.begin(exchange)) {
       return tooLate();
     }

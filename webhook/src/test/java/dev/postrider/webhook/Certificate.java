@@ -53,7 +53,11 @@ final class Certificate {
   }
 
   static Certificate ofAnotherHost() {
-    return new Certificate("other.test", "-1d");
+    return of("other.test");
+  }
+
+  static Certificate of(String host) {
+    return new Certificate(host, "-1d");
   }
 
   /**

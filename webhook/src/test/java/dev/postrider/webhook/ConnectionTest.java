@@ -4,11 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -36,6 +41,56 @@ class ConnectionTest {
       receiver.start();
       assertThat(together(destination, 16)).allMatch(Outcome.delivered()::equals);
     }
+  }
+
+  @Test
+  void aRequestThatIsSentOnceMoreIsSignedAnew() {
+    try (RawServer server =
+            new RawServer(
+                talk -> {
+                  if (talk.readRequest()) {
+                    talk.write("HTTP/1.1 204 No Content\r\n\r\n");
+                  }
+                  talk.readRequest(); // and closes without an answer
+                });
+        WebhookDestination destination = Hooks.open(server.hook().clock(new Ticking()))) {
+      assertThat(Hooks.send(destination, Hooks.message("1"))).isEqualTo(Outcome.delivered());
+      assertThat(Hooks.send(destination, Hooks.message("2"))).isEqualTo(Outcome.delivered());
+      List<String> heads = List.copyOf(server.heads);
+      assertThat(heads).hasSize(3);
+      assertThat(header(heads.get(2), "webhook-id")).isEqualTo(header(heads.get(1), "webhook-id"));
+      assertThat(header(heads.get(2), "webhook-timestamp"))
+          .isNotEqualTo(header(heads.get(1), "webhook-timestamp"));
+      assertThat(header(heads.get(2), "webhook-signature"))
+          .isNotEqualTo(header(heads.get(1), "webhook-signature"));
+    }
+  }
+
+  /** A second later whenever it is asked. */
+  private static final class Ticking extends Clock {
+    private final AtomicInteger seconds = new AtomicInteger();
+
+    @Override
+    public Instant instant() {
+      return Instant.ofEpochSecond(1_800_000_000L + seconds.incrementAndGet());
+    }
+
+    @Override
+    public ZoneId getZone() {
+      return ZoneOffset.UTC;
+    }
+
+    @Override
+    public Clock withZone(ZoneId zone) {
+      return this;
+    }
+  }
+
+  private static String header(String head, String name) {
+    return head.lines()
+        .filter(line -> line.startsWith(name + ": "))
+        .findFirst()
+        .orElseThrow(() -> new AssertionError("no " + name + " in " + head));
   }
 
   private static Queue<Outcome> together(WebhookDestination destination, int count)

@@ -100,7 +100,7 @@ class FaultsTest {
     assertThat(Hooks.kind(accepted)).isEqualTo("delivered");
     Outcome failed = against(talk -> drip(talk, "500 Oops"), LONG);
     assertThat(Hooks.kind(failed)).isEqualTo("retryable http_500");
-    assertThat(Hooks.error(failed)).startsWith("HTTP 500: zz");
+    assertThat(Hooks.error(failed)).startsWith("HTTP 500:\nzz");
   }
 
   @Test
@@ -177,7 +177,7 @@ class FaultsTest {
             },
             LONG);
     assertThat(Hooks.kind(outcome)).isEqualTo("terminal http_422");
-    assertThat(Hooks.error(outcome)).isEqualTo("HTTP 422: no such order");
+    assertThat(Hooks.error(outcome)).isEqualTo("HTTP 422:\nno such order");
   }
 
   @Test

@@ -9,6 +9,8 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -24,6 +26,7 @@ final class RawServer implements AutoCloseable {
   private final Script script;
   final AtomicInteger connections = new AtomicInteger();
   final AtomicInteger requests = new AtomicInteger();
+  final Queue<String> heads = new ConcurrentLinkedQueue<>();
   final AtomicLong bytesWritten = new AtomicLong();
 
   /** What one connection does; it is closed afterwards. */
@@ -91,6 +94,7 @@ final class RawServer implements AutoCloseable {
       int at = lower.indexOf("content-length: ") + "content-length: ".length();
       int length = Integer.parseInt(lower.substring(at, lower.indexOf("\r\n", at)).strip());
       requests.incrementAndGet();
+      heads.add(head.toString());
       return in.readNBytes(length).length == length;
     }
 

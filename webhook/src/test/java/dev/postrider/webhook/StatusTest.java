@@ -121,7 +121,7 @@ class StatusTest {
     String body = "no\r\n\u0000such\u001b[31m order\u202e" + "🚀".repeat(400);
     Outcome outcome = answering(Receiver.Answer.of(400, body));
     assertThat(Hooks.error(outcome))
-        .startsWith("HTTP 400: no such [31m order 🚀")
+        .startsWith("HTTP 400:\nno \\u0000such\\u001b[31m order\\u202e🚀")
         .endsWith("🚀...")
         .hasSizeLessThan(600);
   }
@@ -131,7 +131,40 @@ class StatusTest {
     receiver.behave(r -> Receiver.Answer.of(401, "bad token " + r.header("authorization")));
     Outcome outcome = Hooks.send(Hooks.to(receiver).header("authorization", "Bearer t0ps3cret"));
     assertThat(receiver.request().header("authorization")).isEqualTo("Bearer t0ps3cret");
-    assertThat(Hooks.error(outcome)).isEqualTo("HTTP 401: bad token ***");
+    assertThat(Hooks.error(outcome)).isEqualTo("HTTP 401:\nbad token ***");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "t0ps3cret",
+        "T0PS3CRET",
+        "dXNlcjpodW50ZXIy",
+        "hunter2",
+        "c2lnbmluZyBrZXkgZm9yIHRlc3RzIG9ubHkgISE=",
+        Hooks.SECRET,
+        "signing key for tests only !!",
+        "inthepath",
+        "inthequery",
+        "in+the query",
+        "key-1",
+        "value-1",
+      })
+  void theErrorHidesEveryPartOfASecret(String part) {
+    receiver.answer(Receiver.Answer.of(401, "I got <" + part + "> from you, \u0000" + part));
+    Outcome outcome =
+        Hooks.send(
+            WebhookConfig.to(
+                    "http://127.0.0.1:%d/inthepath/x?a=inthequery&b=in%%2Bthe+query"
+                        .formatted(receiver.port()))
+                .allowNet("127.0.0.1")
+                .key(Hooks.SECRET)
+                .header("authorization", "Bearer t0ps3cret")
+                .header("x-login", "Basic dXNlcjpodW50ZXIy")
+                .header("x-keys", "key-1=value-1; key-2=\"value-2\""));
+    assertThat(Hooks.error(outcome))
+        .doesNotContainIgnoringCase(part)
+        .isEqualTo("HTTP 401:\nI got <***> from you, \\u0000***");
   }
 
   @Test
@@ -141,7 +174,7 @@ class StatusTest {
     receiver.answer(Receiver.Answer.of(410, "bye"));
     try (WebhookDestination destination = Hooks.open(Hooks.to(receiver).onGone(heard::add))) {
       Outcome first = Hooks.send(destination, Hooks.message("1"));
-      assertThat(first).isEqualTo(Outcome.unavailable("endpoint_gone", "HTTP 410: bye"));
+      assertThat(first).isEqualTo(Outcome.unavailable("endpoint_gone", "HTTP 410:\nbye"));
       assertThat(destination.gone()).isTrue();
       assertThat(List.copyOf(heard)).containsExactly("http://127.0.0.1:" + receiver.port());
       receiver.answer(Receiver.Answer.of(200));

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.message.Outcome;
 import java.net.InetAddress;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -45,6 +47,30 @@ class TlsTest {
   void aCertificateThatNobodyVouchesForIsRefused() throws Exception {
     Outcome outcome = send(Certificate.valid(), SSLContext.getDefault());
     assertThat(Hooks.kind(outcome)).isEqualTo("unavailable tls_failed");
+  }
+
+  /** By the rules that Java knows, straße is strasse: another host. */
+  @Test
+  void aHostInPunycodeStaysAsItIs() {
+    String host = "xn--strae-oqa.test";
+    Certificate certificate = Certificate.of(host);
+    Queue<String> asked = new ConcurrentLinkedQueue<>();
+    try (Receiver receiver = new Receiver("127.0.0.1", certificate.server())) {
+      Outcome outcome =
+          Hooks.send(
+              WebhookConfig.to(receiver.url(host))
+                  .key(Hooks.SECRET)
+                  .lookup(
+                      name -> {
+                        asked.add(name);
+                        return InetAddress.getAllByName("127.0.0.1");
+                      })
+                  .sslContext(certificate.client())
+                  .allowNet("127.0.0.1"));
+      assertThat(outcome).isEqualTo(Outcome.delivered());
+      assertThat(asked).containsExactly(host);
+      assertThat(receiver.request().header("host")).isEqualTo(host + ":" + receiver.port());
+    }
   }
 
   @Test

@@ -104,7 +104,7 @@ final class WebhookType implements DestinationType {
     Set<String> sent = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
     sent.addAll(section.texts("send-headers"));
     if (!sent.isEmpty()) {
-      config.headerFilter(sent::contains);
+      config.headerFilter(sent.contains("*") ? name -> true : sent::contains);
     }
   }
 

@@ -6,10 +6,12 @@ import com.fasterxml.jackson.annotation.JsonRawValue;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.postrider.deadletter.BlockedKey;
 import dev.postrider.deadletter.DeadLetter;
+import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Route;
 import dev.postrider.observe.Backlog;
 import dev.postrider.observe.Workers;
 import dev.postrider.replay.ReplayJob;
+import dev.postrider.store.AttemptRecord;
 import dev.postrider.store.AuditLog;
 import dev.postrider.store.MessageStatus;
 import java.nio.charset.StandardCharsets;
@@ -23,6 +25,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.SerializationContext;
 import tools.jackson.databind.ValueSerializer;
+import tools.jackson.databind.annotation.JsonSerialize;
 import tools.jackson.databind.cfg.EnumFeature;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.module.SimpleModule;
@@ -43,8 +46,9 @@ public final class JsonText {
           .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
           .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
           .disable(StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION)
-          .addMixIn(MessageStatus.class, Routed.class)
-          .addMixIn(DeadLetter.class, Routed.class)
+          .addMixIn(MessageStatus.class, Status.class)
+          .addMixIn(AttemptRecord.class, Failed.class)
+          .addMixIn(DeadLetter.class, Dead.class)
           .addMixIn(Backlog.Topic.class, WaitingTopic.class)
           .addMixIn(BlockedKey.class, Blocked.class)
           .addMixIn(ReplayJob.class, Job.class)
@@ -52,6 +56,8 @@ public final class JsonText {
           .addMixIn(Workers.LiveRelay.class, Seen.class)
           .addModule(new SimpleModule().addSerializer(Duration.class, new InSeconds()))
           .build();
+
+  private static final String PAYLOADS = "payloads";
 
   private JsonText() {}
 
@@ -61,12 +67,24 @@ public final class JsonText {
     Route route();
   }
 
+  interface Status extends Routed {
+    @JsonSerialize(using = Report.class)
+    String lastError();
+  }
+
+  interface Failed {
+    @JsonSerialize(using = Report.class)
+    String error();
+  }
+
+  interface Dead extends Routed, Failed {}
+
   interface WaitingTopic extends Routed {
     @JsonProperty("oldest_age_seconds")
     Duration oldestAge();
   }
 
-  interface Blocked {
+  interface Blocked extends Failed {
     @JsonProperty("blocked_seconds")
     Duration blockedFor();
   }
@@ -96,8 +114,24 @@ public final class JsonText {
     }
   }
 
+  /** What receivers said may repeat a payload, and is left out unless payloads may be seen. */
+  private static final class Report extends ValueSerializer<String> {
+    @Override
+    public void serialize(String value, JsonGenerator out, SerializationContext context) {
+      boolean whole = Boolean.TRUE.equals(context.getAttribute(PAYLOADS));
+      out.writeString(whole ? value : ErrorReport.withoutReply(value));
+    }
+  }
+
   public static byte[] bytes(Object value) {
-    return MAPPER.writeValueAsBytes(value);
+    return bytes(value, false);
+  }
+
+  /**
+   * @param payloads whether it is for somebody who may see payloads
+   */
+  static byte[] bytes(Object value, boolean payloads) {
+    return MAPPER.writer().withAttribute(PAYLOADS, payloads).writeValueAsBytes(value);
   }
 
   public static String text(Object value) {

@@ -1,5 +1,6 @@
 package dev.postrider.server.api;
 
+import dev.postrider.access.Permission;
 import io.javalin.config.JavalinConfig;
 import io.javalin.http.Context;
 import java.util.ArrayList;
@@ -79,7 +80,7 @@ public record Routing(List<Endpoint> endpoints, Admission admission, Bodies bodi
     @Nullable Object answer = endpoint.handler().handle(call);
     if (answer != null) {
       context.contentType(endpoint.produces());
-      context.result(JsonText.bytes(answer));
+      context.result(JsonText.bytes(answer, call.may(Permission.PAYLOAD_READ)));
     }
   }
 
