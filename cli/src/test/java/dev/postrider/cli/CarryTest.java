@@ -60,7 +60,8 @@ class CarryTest {
     String id;
     try (Running up = postrider.start("up", "--port", "0")) {
       await().until(() -> up.err().contains("Ctrl-C ends it.") || !up.process().isAlive());
-      assertThat(up.err()).contains(".postrider/data", "./postrider enqueue", "psql postgresql://");
+      assertThat(up.err())
+          .contains(".postrider/data", "./postrider enqueue", "psql 'postgresql://");
       postrider
           .run("up")
           .failed(1, "another ./postrider up runs", "as process " + up.process().pid());
@@ -87,7 +88,7 @@ class CarryTest {
       assertThat(tail).contains("delivered", "demo/hello", "ann#1", id, "{\"text\": \"hello\"}");
       assertThat(postrider.run("config").ok())
           .containsPattern(
-              "database.url +jdbc:postgresql://127.0.0.1:\\d+/\\S+ +.postrider/up.json");
+              "database.url +jdbc:postgresql://127.0.0.1:\\d+/\\S+password=\\*+ +.postrider/up.json");
       postrider.run("doctor").ok();
       assertThat(up.interrupt().exitCode()).as(up.err()).isZero();
     }

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.postrider.cli.Executable.Result;
 import dev.postrider.cli.Executable.Running;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -81,8 +82,10 @@ class ServeTest {
     try (Running up = postrider.start("up", "--port", "0")) {
       awaitUp(up);
       secret = Files.readString(tokenFile).strip();
-      assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(tokenFile)))
-          .isEqualTo("rw-------");
+      for (String name : List.of("operator-token", "up.json", "data/pgpass")) {
+        assertThat(permissions(".postrider/" + name)).as(name).isEqualTo("rw-------");
+      }
+      assertThat(permissions(".postrider")).isEqualTo("rwx------");
       assertThat(up.err()).contains("Operator token, also in .postrider/operator-token: " + secret);
       List<String> lines =
           up.err().lines().map(String::strip).filter(l -> l.matches("(curl|psql) [^-].*")).toList();
@@ -92,6 +95,13 @@ class ServeTest {
           pasted.awaitExit();
           assertThat(pasted.result().exitCode()).as(line + pasted.err()).isZero();
         }
+      }
+      String bare = lines.get(1).replaceFirst("[?]passfile=[^']*", "");
+      assertThat(bare).isNotEqualTo(lines.get(1));
+      try (Running stranger = postrider.start(List.of("bash", "-c", bare + " --no-password"))) {
+        stranger.awaitExit();
+        assertThat(stranger.result().exitCode()).isEqualTo(2);
+        assertThat(stranger.err()).contains("no password supplied");
       }
       await().until(() -> up.out().lines().count() == 2);
       assertThat(postrider.run("tail", "--payload", "--count", "2").ok())
@@ -114,6 +124,26 @@ class ServeTest {
       assertThat(Http.get(url(third) + "/v1/messages?namespace=demo", other)).startsWith("200 ");
       assertThat(third.interrupt().exitCode()).isZero();
     }
+  }
+
+  private String permissions(String file) throws IOException {
+    return PosixFilePermissions.toString(Files.getPosixFilePermissions(folder.resolve(file)));
+  }
+
+  @Test
+  void aFolderThatOthersMayWriteToIsNotUsed() throws Exception {
+    Path planted = Files.createDirectory(folder.resolve(".postrider"));
+    Path note = planted.resolve("up.json");
+    Files.writeString(
+        note,
+        "{\"pid\": %d, \"jdbc_url\": \"jdbc:postgresql://127.0.0.1:1/theirs\"}"
+            .formatted(ProcessHandle.current().pid()));
+    for (Path path : List.of(planted, note)) {
+      Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rwxrwxrwx"));
+    }
+    Executable postrider = Executable.in(folder);
+    postrider.run("up").failed(1, ".postrider can be written by other users");
+    postrider.run("status").failed(1, "up.json can be written by other users");
   }
 
   @Test

@@ -28,7 +28,7 @@ class LogicalCopyTest {
       sender.enqueue("'shop', 'bills', key => 'b'");
       long token = claim(original).message().token();
 
-      replicate(original, server.port(), copy);
+      replicate(original, server, copy);
       assertThat(behind(copy))
           .contains("lease_token", "ordering_key_id_seq", "route_id_seq", "worker_id_seq");
       Courier receiver = new Courier(copy);
@@ -70,7 +70,7 @@ class LogicalCopyTest {
   }
 
   /** The copy has the tables, as a dump of the schema makes them, and gets their rows. */
-  private static void replicate(TestDatabase original, int port, TestDatabase copy) {
+  private static void replicate(TestDatabase original, EmbeddedServer server, TestDatabase copy) {
     copy.execute(
         """
         truncate postrider.engine, postrider.migration;
@@ -83,10 +83,11 @@ class LogicalCopyTest {
     copy.execute(
         """
         create subscription moving
-          connection 'host=127.0.0.1 port=%d user=postgres dbname=%s'
+          connection 'host=127.0.0.1 port=%d user=postgres dbname=%s passfile=%s'
           publication moving with (create_slot = false)
         """
-            .formatted(port, original.value("select current_database()")));
+            .formatted(
+                server.port(), original.value("select current_database()"), server.passwordFile()));
     await()
         .atMost(Duration.ofMinutes(1))
         .until(

@@ -13,6 +13,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
+import org.postgresql.Driver;
+import org.postgresql.PGProperty;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
@@ -39,7 +41,7 @@ public final class Pooler implements AutoCloseable {
         config,
         """
         [databases]
-        %1$s = host=127.0.0.1 port=%2$s dbname=%1$s user=postgres
+        %1$s = host=127.0.0.1 port=%2$s dbname=%1$s user=postgres password=%4$s
         [pgbouncer]
         listen_addr = 127.0.0.1
         listen_port = %3$d
@@ -49,7 +51,7 @@ public final class Pooler implements AutoCloseable {
         default_pool_size = 1
         ignore_startup_parameters = extra_float_digits
         """
-            .formatted(name, database.value("show port"), port));
+            .formatted(name, database.value("show port"), port, password(database)));
     Process process =
         new ProcessBuilder(command(directory, config))
             .redirectErrorStream(true)
@@ -66,6 +68,10 @@ public final class Pooler implements AutoCloseable {
       pooler.close();
       throw e;
     }
+  }
+
+  private static String password(TestDatabase database) {
+    return PGProperty.PASSWORD.getOrDefault(Driver.parseURL(database.jdbcUrl(), null));
   }
 
   /** It refuses to run as root, and becomes somebody else if told so. */

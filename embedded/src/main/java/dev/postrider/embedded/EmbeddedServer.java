@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -15,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * A running PostgreSQL server that belongs to this process.
  *
  * <p>It is as durable as a production server: {@code fsync} and {@code synchronous_commit} are on
- * unless a parameter says otherwise. It listens on the loopback address only, and everyone who can
- * connect is the superuser {@code postgres}.
+ * unless a parameter says otherwise. It listens on the loopback address only. The superuser {@code
+ * postgres} has a random password, so other users of the machine cannot connect.
  *
  * <p>Works as root on Linux too, where {@code unshare} gives the server a user of its own.
  *
@@ -28,6 +29,7 @@ public final class EmbeddedServer implements AutoCloseable {
   private final int port;
   private final boolean temporary;
   private final Thread closeAtExit = new Thread(this::closeNow, "embedded-postgres-close");
+  private volatile String password = "";
   private boolean closed;
 
   private EmbeddedServer(PostgresCluster cluster, int port, boolean temporary) {
@@ -46,14 +48,20 @@ public final class EmbeddedServer implements AutoCloseable {
     return new Builder();
   }
 
-  /** Returns the URL of the database {@code postgres}, user included. */
+  /** Returns the URL of the database {@code postgres}, user and password included. */
   public String jdbcUrl() {
     return jdbcUrl("postgres");
   }
 
-  /** Returns the URL of a database on this server, user included. */
+  /** Returns the URL of a database on this server, user and password included. */
   public String jdbcUrl(String database) {
-    return "jdbc:postgresql://127.0.0.1:" + port + "/" + database + "?user=postgres";
+    return "jdbc:postgresql://127.0.0.1:%d/%s?user=postgres&password=%s"
+        .formatted(port, database, password);
+  }
+
+  /** Returns the file with the password, for the connection parameter {@code passfile} of libpq. */
+  public Path passwordFile() {
+    return cluster.password().file();
   }
 
   /** Returns the port, which stays the same across restarts. */
@@ -127,15 +135,16 @@ public final class EmbeddedServer implements AutoCloseable {
     return true;
   }
 
-  private EmbeddedServer launch(boolean atExit) {
+  private EmbeddedServer launch(boolean atExit) throws IOException {
     if (atExit) {
       Runtime.getRuntime().addShutdownHook(closeAtExit);
     }
     try {
       stop(); // one that a killed process left behind has the data, and another port
       cluster.start();
+      password = cluster.password().read();
       return this;
-    } catch (RuntimeException e) {
+    } catch (IOException | RuntimeException e) {
       close();
       throw e;
     }
@@ -219,7 +228,8 @@ public final class EmbeddedServer implements AutoCloseable {
         PostgresCluster cluster = new PostgresCluster(home, data.toAbsolutePath(), parameters);
         return new EmbeddedServer(cluster, listenPort, temporary).launch(closeAtExit);
       } catch (IOException e) {
-        throw new UncheckedIOException(e);
+        String reason = e instanceof FileSystemException ? e.toString() : e.getMessage();
+        throw new UncheckedIOException("PostgreSQL cannot be started: " + reason, e);
       }
     }
 

@@ -32,15 +32,21 @@ final class PostgresCluster {
   private final Path home;
   private final Path data;
   private final Map<String, String> parameters;
+  private final ServerPassword password;
 
   PostgresCluster(Path home, Path data, Map<String, String> parameters) {
     this.home = home;
     this.data = data;
     this.parameters = Map.copyOf(parameters);
+    this.password = ServerPassword.of(data);
   }
 
   Path dataDirectory() {
     return data;
+  }
+
+  ServerPassword password() {
+    return password;
   }
 
   boolean isRunning() {
@@ -52,6 +58,7 @@ final class PostgresCluster {
       if (!Files.exists(data.resolve("PG_VERSION"))) {
         initialise();
       }
+      password.read(); // without it nobody could connect
       Files.writeString(data.resolve(PARAMETERS_FILE), settings());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -93,17 +100,27 @@ final class PostgresCluster {
   }
 
   private void initialise() throws IOException {
-    run(
-        "initdb",
-        "-D",
-        data.toString(),
-        "-U",
-        "postgres",
-        "-A",
-        "trust",
-        "-E",
-        "UTF8",
-        "--no-locale");
+    String secret = ServerPassword.random();
+    Path given = Files.createTempFile("postrider-initdb", ".password"); // mode 0600
+    try {
+      Files.writeString(given, secret + "\n");
+      run(
+          "initdb",
+          "-D",
+          data.toString(),
+          "-U",
+          "postgres",
+          "-A",
+          "scram-sha-256",
+          "--pwfile",
+          given.toString(),
+          "-E",
+          "UTF8",
+          "--no-locale");
+    } finally {
+      Files.delete(given);
+    }
+    password.keep(secret);
     Files.writeString(
         data.resolve("postgresql.conf"),
         "\ninclude_if_exists = '" + PARAMETERS_FILE + "'\n",

@@ -3,12 +3,15 @@ package dev.postrider.embedded;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -77,6 +80,30 @@ class EmbeddedServerTest {
   void saysWhyItDidNotStart() {
     EmbeddedServer.Builder builder = EmbeddedServer.builder().parameter("no_such_parameter", "on");
     assertThatThrownBy(builder::start).hasMessageContaining("no_such_parameter");
+  }
+
+  @Test
+  void onlyThePasswordOpensIt(@TempDir Path directory) throws Exception {
+    Path data = directory.resolve("data");
+    EmbeddedServer.Builder builder = EmbeddedServer.builder().dataDirectory(data);
+    try (EmbeddedServer server = builder.start()) {
+      String bare = server.jdbcUrl().replaceAll("&password=.*", "");
+      for (String url : List.of(bare, bare + "&password=postgres")) {
+        assertThatThrownBy(() -> DriverManager.getConnection(url).close())
+            .isInstanceOf(SQLException.class)
+            .hasMessageContaining("password");
+      }
+      assertThat(
+              PosixFilePermissions.toString(Files.getPosixFilePermissions(server.passwordFile())))
+          .isEqualTo("rw-------");
+      assertThat(
+              query(server, "SELECT count(*) FROM pg_hba_file_rules WHERE auth_method = 'trust'"))
+          .isEqualTo("0");
+    }
+    Files.delete(data.resolve("pgpass"));
+    assertThatThrownBy(builder::start)
+        .hasMessageContaining("pgpass is missing")
+        .hasMessageContaining("Restore the file, or remove the data folder");
   }
 
   private static void execute(EmbeddedServer server, String sql) throws SQLException {

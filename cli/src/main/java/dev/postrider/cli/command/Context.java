@@ -89,7 +89,8 @@ final class Context {
 
   private static Settings.Effective found(Settings.Effective setting, UpFile.Running up) {
     return setting.path().equals("postrider.database.url")
-        ? new Settings.Effective(setting.path(), up.jdbcUrl(), new Origin(UpFile.here().toString()))
+        ? new Settings.Effective(
+            setting.path(), Masks.url(up.jdbcUrl()), new Origin(UpFile.here().toString()))
         : setting;
   }
 
@@ -124,7 +125,7 @@ final class Context {
     try {
       return UpFile.here().read().map(UpFile.Running::jdbcUrl).orElseThrow(Context::noDatabase);
     } catch (IOException e) {
-      throw new Failure(ExitCode.TROUBLE, UpFile.here() + " cannot be read: " + e);
+      throw new Failure(ExitCode.TROUBLE, UpFile.here() + " cannot be used: " + e.getMessage());
     }
   }
 

@@ -2,6 +2,7 @@ package dev.postrider.cli.command;
 
 import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.settings.SettingsException;
+import dev.postrider.embedded.ForeignFileException;
 import dev.postrider.message.InvalidMessageException;
 import dev.postrider.message.PostriderException;
 import java.io.PrintWriter;
@@ -73,7 +74,7 @@ final class Errors implements IExecutionExceptionHandler, IParameterExceptionHan
       return new Verdict(ExitCode.USAGE, text(error));
     } else if (error instanceof SQLException sql) {
       return database(sql);
-    } else if (error instanceof PostriderException) {
+    } else if (error instanceof PostriderException || error instanceof ForeignFileException) {
       return new Verdict(ExitCode.TROUBLE, text(error));
     }
     return new Verdict(ExitCode.TROUBLE, error.getClass().getSimpleName() + ": " + text(error));

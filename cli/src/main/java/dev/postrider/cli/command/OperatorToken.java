@@ -5,11 +5,10 @@ import dev.postrider.access.Permission;
 import dev.postrider.access.Role;
 import dev.postrider.access.Token;
 import dev.postrider.access.Tokens;
+import dev.postrider.embedded.OwnerOnly;
 import java.io.IOException;
-import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.SQLException;
 import java.util.List;
 
@@ -33,7 +32,7 @@ record OperatorToken(Tokens tokens, Path file) {
     NewToken wanted =
         NewToken.of(NAME, Role.OPERATOR).with(Permission.ENQUEUE, Permission.PAYLOAD_READ);
     String secret = tokens.create(actor, wanted).secret();
-    keep(secret);
+    OwnerOnly.write(file, secret + "\n");
     return secret;
   }
 
@@ -50,14 +49,5 @@ record OperatorToken(Tokens tokens, Path file) {
         }
       }
     } while (page.size() == PAGE);
-  }
-
-  private void keep(String secret) throws IOException {
-    Files.deleteIfExists(file);
-    if (FileSystems.getDefault().supportedFileAttributeViews().contains("posix")) {
-      Files.createFile(
-          file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-    }
-    Files.writeString(file, secret + "\n");
   }
 }

@@ -1,11 +1,14 @@
 package dev.postrider.cli.command;
 
 import dev.postrider.embedded.EmbeddedServer;
+import dev.postrider.embedded.OwnerOnly;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.URLEncoder;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -37,7 +40,7 @@ final class OwnPostgres implements AutoCloseable {
   static OwnPostgres start(Path data, @Nullable Integer port) throws IOException {
     Path folder = data.toAbsolutePath();
     Files.createDirectories(folder.resolveSibling("."));
-    Files.createDirectories(UpFile.DIRECTORY);
+    OwnerOnly.folder(UpFile.DIRECTORY);
     FileChannel lock = lock(folder);
     try {
       EmbeddedServer server =
@@ -80,8 +83,11 @@ final class OwnPostgres implements AutoCloseable {
     }
   }
 
-  int port() {
-    return server.port();
+  /** The URL for {@code psql}; the password stays in its file. */
+  String psqlUrl() {
+    String file = URLEncoder.encode(server.passwordFile().toString(), StandardCharsets.UTF_8);
+    return "postgresql://postgres@127.0.0.1:%d/postgres?passfile=%s"
+        .formatted(server.port(), file.replace("+", "%20").replace("%2F", "/"));
   }
 
   String jdbcUrl() {

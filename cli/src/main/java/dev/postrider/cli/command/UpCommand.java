@@ -87,7 +87,7 @@ final class UpCommand extends PostriderCommand {
               new Tokens(dataSource, config.schema()), data.resolveSibling("operator-token"));
       String secret = token.get(context.actor());
       postgres.announce();
-      UpGreeting greeting = new UpGreeting(screen(), config.schema(), postgres.port());
+      UpGreeting greeting = new UpGreeting(screen(), config.schema(), postgres.psqlUrl());
       serve(
           served,
           dataSource,

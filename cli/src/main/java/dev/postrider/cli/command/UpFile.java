@@ -2,6 +2,7 @@ package dev.postrider.cli.command;
 
 import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.output.JsonText;
+import dev.postrider.embedded.OwnerOnly;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,8 +13,8 @@ import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 
 /**
- * The note that a running {@code up} leaves, so that other commands find its database. Of a process
- * that has ended it counts for nothing.
+ * The note that a running {@code up} leaves, so that other commands find its database. It holds the
+ * password, so only its owner can read it. Ignored once the process has ended.
  */
 record UpFile(Path path) {
   /** Where {@code up} keeps everything, in the current directory. */
@@ -27,7 +28,7 @@ record UpFile(Path path) {
   }
 
   void write(Running running) throws IOException {
-    Files.writeString(
+    OwnerOnly.write(
         path,
         JsonText.of(
                 new Fields().with("pid", running.pid()).with("jdbc_url", running.jdbcUrl()).map())
@@ -43,6 +44,7 @@ record UpFile(Path path) {
     if (!Files.exists(path)) {
       return Optional.empty();
     }
+    OwnerOnly.requireOwn(path); // else it could lead to somebody else's database
     // YAML contains JSON.
     @Nullable Object loaded =
         new Load(LoadSettings.builder().build()).loadFromString(Files.readString(path));

@@ -5,7 +5,7 @@ import dev.postrider.store.Schema;
 import java.nio.file.Path;
 
 /** What to do first, as lines to paste. Immutable. */
-record UpGreeting(Screen screen, Schema schema, int postgresPort) {
+record UpGreeting(Screen screen, Schema schema, String psqlUrl) {
   private static final String MESSAGE =
       """
       {"namespace": "demo", "topic": "hello", "key": "ann", "payload": {"text": "hello"}}""";
@@ -19,8 +19,8 @@ record UpGreeting(Screen screen, Schema schema, int postgresPort) {
         "or from anywhere on this machine:",
         "  curl %s/v1/messages -H 'Authorization: Bearer %s' -H 'Content-Type: application/json' -d '%s'"
             .formatted(url, secret, MESSAGE),
-        "  psql postgresql://postgres@127.0.0.1:%d/postgres -c \"select * from %s.enqueue('demo', 'hello', '{}', key => 'ann')\""
-            .formatted(postgresPort, schema.name()),
+        "  psql '%s' -c \"select * from %s.enqueue('demo', 'hello', '{}', key => 'ann')\""
+            .formatted(psqlUrl, schema.name()),
         "",
         "See it arrive here, or with:  ./postrider tail --payload",
         "                              curl -N %s/v1/streams/events -H 'Authorization: Bearer %s'"
