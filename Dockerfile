@@ -1,4 +1,5 @@
 # Postrider in a container: relay, server and every command. compose.yaml starts it with what it needs.
+# Pin the images by digest for production; SECURITY.md says how.
 FROM eclipse-temurin:17-jdk AS build
 WORKDIR /source
 COPY . .

@@ -41,7 +41,7 @@ class ArchiveTest {
   @TempDir private Path directory = Path.of("");
 
   @ParameterizedTest
-  @ValueSource(ints = {14, 18})
+  @ValueSource(ints = {TestDatabase.OLDEST, TestDatabase.NEWEST})
   @Tag("HE-11")
   void aSettledPartitionIsWrittenToAFileAndDropped(int version) throws Exception {
     database = TestDatabase.create(version);

@@ -26,7 +26,7 @@ class PublicationTest {
   @TempDir private Path directory = Path.of("");
 
   @ParameterizedTest
-  @ValueSource(ints = {14, 18})
+  @ValueSource(ints = {TestDatabase.OLDEST, TestDatabase.NEWEST})
   @Tag("EN-15")
   void everythingWorksInADatabaseThatPublishesAllTables(int version) throws Exception {
     TestDatabase database = published(version);

@@ -17,7 +17,7 @@ class PurgeTest {
   private static final Duration MONTH = Duration.ofDays(30);
 
   @ParameterizedTest
-  @ValueSource(ints = {14, 18})
+  @ValueSource(ints = {TestDatabase.OLDEST, TestDatabase.NEWEST})
   @Tag("HE-11")
   void oldDedupeKeysAreForgottenInSmallSteps(int version) throws Exception {
     TestDatabase database = TestDatabase.create(version);

@@ -35,7 +35,7 @@ class DeadLettersTest {
   private DeadLetters deadLetters = new DeadLetters(database.dataSource(), Schema.DEFAULT);
 
   @ParameterizedTest
-  @ValueSource(ints = {14, 18})
+  @ValueSource(ints = {TestDatabase.OLDEST, TestDatabase.NEWEST})
   @Tag("CH-7")
   @Tag("EN-6")
   void requeueOpensANewRecordedDelivery(int version) throws Exception {

@@ -172,7 +172,7 @@ class QuickEnqueueTest {
 
   /** Functions in SQL keep their plans since version 18. */
   @ParameterizedTest
-  @CsvSource({"18, 1, 0", "14, 0, 1"})
+  @CsvSource({"18, 1, 0", "17, 0, 1"})
   @Tag("EN-15")
   void theOutboxAsksTheQuickFunctionWhereItIsQuick(int version, String quick, String careful)
       throws Exception {

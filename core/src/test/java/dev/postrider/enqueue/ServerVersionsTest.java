@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ServerVersionsTest {
 
   @ParameterizedTest
-  @ValueSource(ints = {14, 18})
+  @ValueSource(ints = {15, 16, 17, 18})
   @Tag("EN-15")
   void theJavaApiWorks(int version) throws Exception {
     Producer producer = new Producer(TestDatabase.create(version), new Outbox());
@@ -44,7 +44,7 @@ class ServerVersionsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {14, 18})
+  @ValueSource(ints = {15, 16, 17, 18})
   @Tag("EN-5")
   @Tag("EN-15")
   void plainSqlIsEnough(int version) {
@@ -73,7 +73,7 @@ class ServerVersionsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {14, 18})
+  @ValueSource(ints = {15, 16, 17, 18})
   @Tag("EN-3")
   @Tag("EN-15")
   void idsAreTimeOrderedUuids(int version) {
@@ -95,7 +95,7 @@ class ServerVersionsTest {
 
   /** A transaction-mode pool gives every transaction another session: none may be told apart. */
   @ParameterizedTest
-  @ValueSource(ints = {14, 18})
+  @ValueSource(ints = {15, 16, 17, 18})
   @Tag("EN-15")
   void enqueueLeavesNothingBehindInTheSession(int version) throws Exception {
     TestDatabase database = TestDatabase.create(version);

@@ -172,7 +172,7 @@ class BacklogTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {14, 18})
+  @ValueSource(ints = {TestDatabase.OLDEST, TestDatabase.NEWEST})
   @Tag("PO-11")
   void aLongQueueIsEstimatedWithoutAScan(int version) throws Exception {
     database = TestDatabase.create(version);

@@ -29,7 +29,7 @@ class ReplayTest {
   private Replay replay = new Replay(database.dataSource(), Schema.DEFAULT);
 
   @ParameterizedTest
-  @ValueSource(ints = {14, 18})
+  @ValueSource(ints = {TestDatabase.OLDEST, TestDatabase.NEWEST})
   @Tag("HE-10")
   @Tag("EN-6")
   void replayedMessagesKeepTheirIdAndAreMarked(int version) throws Exception {
@@ -276,7 +276,7 @@ class ReplayTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {14, 18})
+  @ValueSource(ints = {TestDatabase.OLDEST, TestDatabase.NEWEST})
   @Tag("HE-10")
   void aStepReadsLittleMoreThanItsPage(int version) throws Exception {
     database = TestDatabase.create(version);

@@ -28,7 +28,7 @@ class MigrationsTest {
   private final Migrations migrations = new Migrations(Schema.DEFAULT);
 
   @ParameterizedTest
-  @ValueSource(ints = {14, 18})
+  @ValueSource(ints = {15, 16, 17, 18})
   @Tag("EN-13")
   void theFirstRunAppliesEveryFileAndTheNextNone(int version) throws Exception {
     TestDatabase database = TestDatabase.empty(version);
@@ -95,7 +95,7 @@ class MigrationsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {14, 18})
+  @ValueSource(ints = {15, 16, 17, 18})
   @Tag("EN-13")
   void theScriptMakesTheSameSchemaAndMayBeRunTwice(int version) throws Exception {
     TestDatabase applied = TestDatabase.create(version);

@@ -40,7 +40,7 @@ class PartitionsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {14, 18})
+  @ValueSource(ints = {TestDatabase.OLDEST, TestDatabase.NEWEST})
   @Tag("EN-15")
   void rowsLandInTheirDay(int version) throws Exception {
     TestDatabase other = TestDatabase.create(version);

@@ -99,7 +99,7 @@ class QueueModelTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"18, 1", "14, 2"})
+  @CsvSource({"18, 1", "15, 2"})
   @Tag("PO-5")
   @Tag("PO-6")
   @Tag("EN-7")

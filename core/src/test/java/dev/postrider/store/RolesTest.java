@@ -343,7 +343,7 @@ class RolesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {14, 18})
+  @ValueSource(ints = {TestDatabase.OLDEST, TestDatabase.NEWEST})
   @Tag("EN-14")
   @Tag("EN-15")
   void rolesAreMadeFromManyDatabasesAtOnce(int version) throws Exception {

@@ -21,6 +21,11 @@ import org.postgresql.ds.PGSimpleDataSource;
  * the run and ends with it; fsync is off, since no test here is about a crash of the machine.
  */
 public final class TestDatabase {
+  /** The versions that are tested; docs/operating.md says what is supported. */
+  public static final int OLDEST = 15;
+
+  public static final int NEWEST = 18;
+
   private static final ConcurrentHashMap<Integer, EmbeddedServer> SERVERS =
       new ConcurrentHashMap<>();
   private static final AtomicInteger COUNTER = new AtomicInteger();
@@ -33,12 +38,12 @@ public final class TestDatabase {
     this.name = name;
   }
 
-  /** A migrated database on PostgreSQL 18. */
+  /** A migrated database on the newest PostgreSQL. */
   public static TestDatabase create() {
-    return create(18);
+    return create(NEWEST);
   }
 
-  /** A migrated database on PostgreSQL 14 or 18. */
+  /** A migrated database on PostgreSQL 15 to 18. */
   public static TestDatabase create(int version) {
     return migrated(empty(version));
   }
@@ -78,7 +83,7 @@ public final class TestDatabase {
         EmbeddedServer.builder()
             .parameter("fsync", "off")
             .parameter("shared_preload_libraries", "auto_explain");
-    return version == 18
+    return version == NEWEST
         ? builder.start()
         : builder.binaries(Path.of("target/postgres-" + version)).start();
   }

@@ -10,6 +10,7 @@ import java.util.List;
 /** The server itself. */
 final class ServerChecks {
   private static final int OLDEST_VERSION = 140_000;
+  private static final int OLDEST_TESTED_VERSION = 150_000;
   private static final Duration CLOCK_MAX = Duration.ofSeconds(5);
   private static final Duration TRANSACTION_MAX = Duration.ofMinutes(5);
 
@@ -47,10 +48,16 @@ final class ServerChecks {
         patient
             .database()
             .one("select current_setting('server_version_num')::int", r -> r.getInt(1));
-    return number >= OLDEST_VERSION
-        ? Finding.ok("server", "PostgreSQL " + shown)
-        : Finding.trouble(
-            "server", "PostgreSQL " + shown + " is too old", "Upgrade to 14 or newer.");
+    if (number < OLDEST_VERSION) {
+      return Finding.trouble(
+          "server", "PostgreSQL " + shown + " is too old", "Upgrade to 15 or newer.");
+    }
+    return number < OLDEST_TESTED_VERSION
+        ? Finding.note(
+            "server",
+            "PostgreSQL " + shown + " is past its end of life and not tested",
+            "Upgrade to 15 or newer.")
+        : Finding.ok("server", "PostgreSQL " + shown);
   }
 
   static Finding durability(Patient patient) throws SQLException {

@@ -1,8 +1,0 @@
-package dev.postrider.store;
-
-class QueryPlanOn14Test extends QueryPlanTest {
-  @Override
-  int version() {
-    return 14;
-  }
-}
