@@ -12,11 +12,14 @@ import dev.postrider.cli.settings.Settings;
 import dev.postrider.server.ServerConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.LocalDateTime;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -69,6 +72,15 @@ class DistributionTest {
         config.awaitExit();
         assertThat(config.result().ok()).contains(type);
       }
+    }
+  }
+
+  /** What {@code scripts/check-reproducible} finds out in minutes shows here first. */
+  @Test
+  void theJarDoesNotTellWhenItWasBuilt() throws Exception {
+    try (ZipFile zip = new ZipFile("target/postrider.jar")) {
+      assertThat(zip.stream().map(ZipEntry::getTimeLocal).distinct())
+          .containsExactly(LocalDateTime.of(2025, 1, 1, 0, 0));
     }
   }
 

@@ -148,6 +148,11 @@ public final class Server implements AutoCloseable {
     return List.copyOf(endpoints);
   }
 
+  /** The OpenAPI document, as {@code /v1/openapi.json} serves it. */
+  public Map<String, Object> description() {
+    return OpenApiFeature.document(endpoints);
+  }
+
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {

@@ -41,6 +41,7 @@ public final class Desk implements AutoCloseable {
   public final String viewer;
   public final String operator;
   public final String admin;
+  private volatile @Nullable Described described;
   private final HttpClient http =
       HttpClient.newBuilder()
           .version(HttpClient.Version.HTTP_1_1)
@@ -146,9 +147,19 @@ public final class Desk implements AutoCloseable {
     return token == null ? request : request.header("Authorization", "Bearer " + token);
   }
 
+  /** The server's own description, with which every answer is compared. */
+  public Described described() {
+    if (described == null) {
+      described = new Described(JsonText.tree(server.description()));
+    }
+    return described;
+  }
+
   public Answer send(HttpRequest.Builder request) {
     try {
-      return new Answer(http.send(request.build(), BodyHandlers.ofString()));
+      HttpResponse<String> response = http.send(request.build(), BodyHandlers.ofString());
+      described().check(response);
+      return new Answer(response);
     } catch (IOException e) {
       throw new IllegalStateException(e);
     } catch (InterruptedException e) {

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.postrider.access.Permission;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.Field;
+import dev.postrider.server.stream.StreamConfig;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -86,6 +89,38 @@ class OpenApiTest {
         assertThat(schema.get("additionalProperties").booleanValue()).isFalse();
       }
     }
+  }
+
+  @Test
+  void everyResponseHasASchemaAndProblemsAreDescribed() {
+    for (Endpoint endpoint : desk.server.endpoints()) {
+      JsonNode responses = operation(endpoint).get("responses");
+      assertThat(responses.propertyNames()).as(endpoint.name()).contains("422", "default");
+      for (JsonNode response : responses) {
+        (response.has("$ref")
+                ? document.at(response.get("$ref").stringValue().substring(1))
+                : response)
+            .get("content")
+            .forEach(content -> assertThat(content.get("schema")).as(endpoint.name()).isNotEmpty());
+      }
+      if (endpoint.guard().permission() != null) {
+        assertThat(responses.propertyNames()).as(endpoint.name()).contains("401", "403");
+      }
+    }
+  }
+
+  /** Clients are generated from the file; {@code -Dopenapi.write} writes it anew. */
+  @Test
+  void theFileInTheDocumentationIsTheDocument() throws Exception {
+    Path file = Path.of("../docs/reference/openapi.json");
+    String text;
+    try (Desk streaming = Desk.open(server -> server.streams(StreamConfig.DEFAULT))) {
+      text = streaming.get(null, "/v1/openapi.json").json().toPrettyString() + "\n";
+    }
+    if (Boolean.getBoolean("openapi.write")) {
+      Files.writeString(file, text);
+    }
+    assertThat(file).as("run with -Dopenapi.write=true to update it").hasContent(text);
   }
 
   /** What the server really routes, not only what it says it does. */

@@ -122,8 +122,9 @@ final class Check {
     if (!field.choices().isEmpty()) {
       return field.choices().contains(text) ? text : null;
     }
-    if (text.length() < field.min() || text.length() > field.max()) {
-      error(path, Wanted.of(field) + ", has " + text.length());
+    int length = text.codePointCount(0, text.length()); // as PostgreSQL counts
+    if (length < field.min() || length > field.max()) {
+      error(path, Wanted.of(field) + ", has " + length);
     } else if (text.indexOf('\0') >= 0) {
       error(path, "must not contain the character U+0000, which PostgreSQL cannot store");
     }

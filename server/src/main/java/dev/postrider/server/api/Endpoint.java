@@ -2,9 +2,11 @@ package dev.postrider.server.api;
 
 import dev.postrider.access.Permission;
 import io.javalin.http.HandlerType;
+import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An endpoint with all there is to know about it. Immutable.
@@ -13,6 +15,8 @@ import java.util.regex.Pattern;
  * @param path with parameters in braces
  * @param status of a good answer
  * @param produces the media type of a good answer
+ * @param answers every good answer, the usual one first
+ * @param problems statuses of problems that not every endpoint has
  */
 public record Endpoint(
     HandlerType method,
@@ -23,8 +27,15 @@ public record Endpoint(
     Takes takes,
     int status,
     String produces,
+    List<Answer> answers,
+    List<Integer> problems,
     Handler handler) {
   private static final Pattern IN_BRACES = Pattern.compile("\\{(\\w+)}");
+
+  public Endpoint {
+    answers = List.copyOf(answers);
+    problems = List.copyOf(problems);
+  }
 
   /** What it takes, by place. A body, if any is declared, is a JSON object. */
   public record Takes(List<Field> path, List<Field> query, List<Field> headers, List<Field> body) {
@@ -71,7 +82,11 @@ public record Endpoint(
     private String group = "";
     private String summary = "";
     private int status = 200;
-    private String produces = "application/json";
+    private String produces = Answer.JSON;
+    private @Nullable Type type;
+    private final List<Answer> others = new ArrayList<>();
+    private final List<String> otherForms = new ArrayList<>();
+    private final List<Integer> problems = new ArrayList<>();
     private final List<Field> inPath = new ArrayList<>();
     private final List<Field> query = new ArrayList<>();
     private final List<Field> headers = new ArrayList<>();
@@ -133,6 +148,48 @@ public record Endpoint(
       return this;
     }
 
+    /** What the handler returns; the API's description is made from it. */
+    public Builder answers(Class<?> answer) {
+      this.type = answer;
+      return this;
+    }
+
+    public Builder answersPage(Class<?> item, Class<?> next) {
+      this.type = JsonText.type(Page.class, item, next);
+      return this;
+    }
+
+    public Builder answersList(Class<?> item) {
+      this.type = JsonText.type(Listing.class, item);
+      return this;
+    }
+
+    /** Another good answer, with a status of its own. */
+    public Builder orAnswers(int other, Class<?> answer, String then) {
+      others.add(new Answer(other, then, List.of(Answer.JSON), answer));
+      return this;
+    }
+
+    /** The same answer in another form, for those who accept it. */
+    public Builder alsoProduces(String mediaType) {
+      otherForms.add(mediaType);
+      return this;
+    }
+
+    /** Problems with statuses that not every endpoint has. */
+    public Builder problems(Integer... statuses) {
+      problems.addAll(List.of(statuses));
+      return this;
+    }
+
+    private List<Answer> answers() {
+      List<String> forms = new ArrayList<>(List.of(produces));
+      forms.addAll(otherForms);
+      List<Answer> all = new ArrayList<>(List.of(new Answer(status, "Done", forms, type)));
+      all.addAll(others);
+      return all;
+    }
+
     public Endpoint handledBy(Handler handler) {
       List<String> declared = inPath.stream().map(Field::name).toList();
       List<String> named = IN_BRACES.matcher(path).results().map(match -> match.group(1)).toList();
@@ -140,8 +197,13 @@ public record Endpoint(
         throw new IllegalArgumentException(
             path + " needs a summary, and declares " + declared + " of its parameters " + named);
       }
+      if (type == null && produces.equals(Answer.JSON)) {
+        throw new IllegalArgumentException(path + " does not say what it answers");
+      }
       Takes takes = new Takes(inPath, query, headers, body);
-      return new Endpoint(method, path, guard, group, summary, takes, status, produces, handler);
+      return new Endpoint(
+          method, path, guard, group, summary, takes, status, produces, answers(), problems,
+          handler);
     }
   }
 }

@@ -1,6 +1,7 @@
 package dev.postrider.server.api;
 
 import java.util.List;
+import java.util.Map;
 
 /**
  * One value that an endpoint takes, from path, query or body. Immutable.
@@ -21,6 +22,19 @@ public record Field(
     List<Field> of) {
   private static final int TEXT_MAX = 4096;
 
+  /** The limits that enqueue has for them, whatever the endpoint. */
+  private static final Map<String, Integer> NAMES_MAX =
+      Map.of(
+          "namespace", 100,
+          "topic", 200,
+          "key", 400,
+          "dedupe_key", 400,
+          "tenant", 200,
+          "aggregate_type", 200,
+          "aggregate_id", 200,
+          "event_type", 200,
+          "content_type", 200);
+
   public Field {
     choices = List.copyOf(choices);
     of = List.copyOf(of);
@@ -33,7 +47,7 @@ public record Field(
   }
 
   public static Field text(String name, String description) {
-    return of(name, Kind.TEXT, description);
+    return of(name, Kind.TEXT, description).between(1, NAMES_MAX.getOrDefault(name, TEXT_MAX));
   }
 
   public static Field choice(String name, String description, String... choices) {

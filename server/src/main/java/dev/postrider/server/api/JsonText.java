@@ -14,6 +14,7 @@ import dev.postrider.replay.ReplayJob;
 import dev.postrider.store.AttemptRecord;
 import dev.postrider.store.AuditLog;
 import dev.postrider.store.MessageStatus;
+import java.lang.reflect.Type;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import tools.jackson.core.JacksonException;
@@ -21,6 +22,7 @@ import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.exc.StreamReadException;
 import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JavaType;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.SerializationContext;
@@ -28,6 +30,7 @@ import tools.jackson.databind.ValueSerializer;
 import tools.jackson.databind.annotation.JsonSerialize;
 import tools.jackson.databind.cfg.EnumFeature;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.jsonFormatVisitors.JsonFormatVisitorWrapper;
 import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.node.StringNode;
 
@@ -121,6 +124,20 @@ public final class JsonText {
       boolean whole = Boolean.TRUE.equals(context.getAttribute(PAYLOADS));
       out.writeString(whole ? value : ErrorReport.withoutReply(value));
     }
+  }
+
+  /** The type as it is written: the class, or a page or list of it. */
+  public static JavaType type(Class<?> raw, Class<?>... of) {
+    return MAPPER.getTypeFactory().constructParametricType(raw, of);
+  }
+
+  public static JavaType type(Type type) {
+    return MAPPER.constructType(type);
+  }
+
+  /** Shows the visitor how a type is written. */
+  public static void describe(JavaType type, JsonFormatVisitorWrapper visitor) {
+    MAPPER.acceptJsonFormatVisitor(type, visitor);
   }
 
   public static byte[] bytes(Object value) {

@@ -1,8 +1,6 @@
 package dev.postrider.server.api;
 
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Pages of lists: a limit, and where to go on. Never a total, which would need counting all. */
@@ -26,12 +24,7 @@ public final class Paging {
   }
 
   /** A page, without next if it is the last. */
-  public static Map<String, Object> page(List<?> items, @Nullable Object next) {
-    Map<String, Object> page = new LinkedHashMap<>();
-    page.put("items", items);
-    if (next != null) {
-      page.put("next", next);
-    }
-    return page;
+  public static <T, N> Page<T, N> page(List<T> items, @Nullable N next) {
+    return new Page<>(items, next);
   }
 }

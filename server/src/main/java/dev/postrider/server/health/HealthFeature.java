@@ -27,12 +27,18 @@ public final class HealthFeature implements Feature {
     return List.of(
         Endpoint.getAlways("/v1/health")
             .about("health", "How each part is; details with a token that may read. 503 if down")
+            .answers(HealthReport.class)
+            .orAnswers(503, HealthReport.class, "Down")
             .handledBy(call -> answer(call, pulse.parts())),
         Endpoint.getAlways("/v1/health/live")
             .about("health", "Whether the process works; 503 if a restart would help")
+            .answers(HealthReport.class)
+            .orAnswers(503, HealthReport.class, "Down")
             .handledBy(call -> answer(call, pulse.vitals())),
         Endpoint.getAlways("/v1/health/ready")
             .about("health", "Whether it can do its work now; 503 if not")
+            .answers(HealthReport.class)
+            .orAnswers(503, HealthReport.class, "Down")
             .handledBy(call -> answer(call, pulse.parts())),
         Endpoint.get("/v1/metrics", Permission.METRICS)
             .about("health", "Metrics for Prometheus; the token also as x-metrics-token")
@@ -40,19 +46,15 @@ public final class HealthFeature implements Feature {
             .handledBy(this::metrics));
   }
 
-  private static Object answer(Call call, Map<String, Part> parts) {
+  private static HealthReport answer(Call call, Map<String, Part> parts) {
     Health health = Health.worst(parts.values());
     if (health == Health.DOWN) {
       call.status(503);
     }
     boolean details = call.may(Permission.READ) && !call.caller().scope().limited();
-    Map<String, Object> shown = new LinkedHashMap<>();
-    parts.forEach(
-        (name, part) -> shown.put(name, details ? part : Map.of("status", part.status())));
-    Map<String, Object> answer = new LinkedHashMap<>();
-    answer.put("status", health);
-    answer.put("parts", shown);
-    return answer;
+    Map<String, Part> shown = new LinkedHashMap<>();
+    parts.forEach((name, part) -> shown.put(name, details ? part : part.withoutDetails()));
+    return new HealthReport(health, shown);
   }
 
   private @Nullable Object metrics(Call call) {

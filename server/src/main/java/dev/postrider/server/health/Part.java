@@ -1,6 +1,11 @@
 package dev.postrider.server.health;
 
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** How a part is; the details are for callers who may see them. */
-record Part(Health status, Map<String, Object> details) {}
+record Part(Health status, @Nullable Map<String, Object> details) {
+  Part withoutDetails() {
+    return new Part(status, null);
+  }
+}

@@ -21,7 +21,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
@@ -59,6 +58,9 @@ final class EnqueueEndpoints {
     this.outbox = new Outbox(schema);
   }
 
+  /** The same order as in the call. */
+  record EnqueuedBatch(List<Enqueued> messages) {}
+
   List<Endpoint> list() {
     return List.of(
         Endpoint.post("/v1/messages", Permission.ENQUEUE)
@@ -67,9 +69,14 @@ final class EnqueueEndpoints {
                 "Enqueue one message. Repeated with the same key it answers with the first id and"
                     + " duplicate: true, with status 200")
             .scoped()
-            .header(Field.text(IDEMPOTENCY_KEY, "The dedupe_key, for clients that have it here"))
+            .header(
+                Field.text(IDEMPOTENCY_KEY, "The dedupe_key, for clients that have it here")
+                    .between(1, 400))
             .body(MESSAGE)
             .status(201)
+            .answers(Enqueued.class)
+            .orAnswers(200, Enqueued.class, "It was there already: the first one's id")
+            .problems(409)
             .handledBy(this::one),
         Endpoint.post("/v1/messages/batch", Permission.ENQUEUE)
             .about("messages", "Enqueue many messages, all or none")
@@ -79,6 +86,8 @@ final class EnqueueEndpoints {
                     .between(1, MESSAGES_MAX)
                     .mandatory())
             .status(201)
+            .answers(EnqueuedBatch.class)
+            .problems(409)
             .handledBy(this::many));
   }
 
@@ -98,7 +107,7 @@ final class EnqueueEndpoints {
       String path = "messages[" + messages.size() + "].";
       messages.add(message(values, null, call.caller().scope(), path));
     }
-    return Map.of("messages", enqueue(messages));
+    return new EnqueuedBatch(enqueue(messages));
   }
 
   private List<Enqueued> enqueue(List<NewMessage> messages) throws SQLException {

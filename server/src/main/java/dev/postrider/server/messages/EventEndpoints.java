@@ -8,6 +8,7 @@ import dev.postrider.server.api.Conditions;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.Field;
 import dev.postrider.server.api.Kind;
+import dev.postrider.server.api.Listing;
 import dev.postrider.server.api.Paging;
 import dev.postrider.server.api.Values;
 import dev.postrider.store.AttemptRecord;
@@ -59,6 +60,7 @@ final class EventEndpoints {
             .scoped()
             .query(Conditions.MESSAGES)
             .query(Paging.cursor(Kind.ID), Paging.LIMIT)
+            .answersPage(Event.class, UUID.class)
             .handledBy(this::history),
         Endpoint.get("/v1/events/counts", Permission.READ)
             .about(
@@ -71,6 +73,7 @@ final class EventEndpoints {
                 Field.of("from", Kind.TIME, "Start of the first interval").mandatory(),
                 Field.of("to", Kind.TIME, "End of the last interval").mandatory(),
                 Field.of("interval", Kind.DURATION, "Of whole seconds, such as PT1M").mandatory())
+            .answersList(EventCounts.Interval.class)
             .handledBy(this::counts));
   }
 
@@ -106,8 +109,7 @@ final class EventEndpoints {
 
   private Object counts(Call call) throws SQLException {
     Values query = call.query();
-    return Map.of(
-        "items",
+    return Listing.of(
         counts.count(
             Conditions.within(call.caller().scope(), query, COUNTED),
             Objects.requireNonNull(query.time("from")),

@@ -9,6 +9,7 @@ import dev.postrider.server.api.Kind;
 import dev.postrider.server.api.Paging;
 import dev.postrider.server.api.Problem;
 import dev.postrider.store.MessagePage;
+import dev.postrider.store.MessageStatus;
 import dev.postrider.store.Messages;
 import dev.postrider.store.Schema;
 import dev.postrider.store.StoredMessage;
@@ -35,12 +36,15 @@ final class SearchEndpoints {
             .scoped()
             .query(Conditions.MESSAGES)
             .query(Paging.cursor(Kind.ID), Paging.LIMIT)
+            .answersPage(MessageStatus.class, UUID.class)
             .handledBy(this::search),
         Endpoint.get("/v1/messages/{id}", Permission.READ)
             .about(
                 "messages", "One message with its attempts; payload and headers need payload:read")
             .scoped()
             .path(Field.of("id", Kind.ID, "The message's id"))
+            .answers(ShownMessage.class)
+            .problems(404)
             .handledBy(this::show));
   }
 
@@ -58,6 +62,6 @@ final class SearchEndpoints {
                 found ->
                     call.caller().scope().covers(found.status().tenant(), found.status().route()))
             .orElseThrow(() -> Problem.notFound("there is no message " + id).toException());
-    return Shown.message(message, messages.attempts(id), call.may(Permission.PAYLOAD_READ));
+    return ShownMessage.of(message, messages.attempts(id), call.may(Permission.PAYLOAD_READ));
   }
 }

@@ -3,7 +3,6 @@ package dev.postrider.server.openapi;
 import dev.postrider.access.Permission;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.Field;
-import dev.postrider.server.api.Problem;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -13,9 +12,15 @@ import org.jspecify.annotations.Nullable;
 
 /** An OpenAPI 3.1 document from endpoints. */
 final class OpenApi {
+  private final Responses responses = new Responses();
+
   private OpenApi() {}
 
   static Map<String, Object> of(List<Endpoint> endpoints) {
+    return Stable.map(new OpenApi().document(endpoints));
+  }
+
+  private Map<String, Object> document(List<Endpoint> endpoints) {
     Map<String, Map<String, Object>> paths = new LinkedHashMap<>();
     for (Endpoint endpoint : endpoints) {
       paths
@@ -24,21 +29,46 @@ final class OpenApi {
     }
     Map<String, Object> document = new LinkedHashMap<>();
     document.put("openapi", "3.1.0");
-    document.put("info", Map.of("title", "Postrider", "version", "v1"));
+    document.put("info", info());
+    document.put("servers", List.of(Map.of("url", "/", "description", "The server itself")));
+    document.put("tags", tags(endpoints));
     document.put("paths", paths);
-    document.put(
-        "components",
-        Map.of(
-            "securitySchemes",
-            Map.of(
-                "token", Map.of("type", "http", "scheme", "bearer"),
-                "metrics", Map.of("type", "apiKey", "in", "header", "name", "x-metrics-token")),
-            "schemas",
-            Map.of("Problem", problem())));
+    Map<String, Object> components = new LinkedHashMap<>();
+    components.put("securitySchemes", securitySchemes());
+    components.put("responses", responses.problems());
+    components.put("schemas", responses.schemas());
+    document.put("components", components);
     return document;
   }
 
-  private static Map<String, Object> operation(Endpoint endpoint) {
+  private static Map<String, Object> info() {
+    Map<String, Object> info = new LinkedHashMap<>();
+    info.put("title", "Postrider");
+    info.put("version", "v1");
+    info.put(
+        "description",
+        "Enqueue, look, operate and follow. Problems are application/problem+json (RFC 9457)."
+            + " Lists come in pages: give a page's next as the cursor of the next call.");
+    info.put("license", Map.of("name", "Apache-2.0", "identifier", "Apache-2.0"));
+    return info;
+  }
+
+  private static List<Object> tags(List<Endpoint> endpoints) {
+    return endpoints.stream()
+        .map(Endpoint::group)
+        .distinct()
+        .<Object>map(group -> Map.of("name", group, "description", "All about " + group))
+        .toList();
+  }
+
+  private static Map<String, Object> securitySchemes() {
+    Map<String, Object> schemes = new LinkedHashMap<>();
+    schemes.put("token", Map.of("type", "http", "scheme", "bearer"));
+    schemes.put("metrics", Map.of("type", "apiKey", "in", "header", "name", "x-metrics-token"));
+    return schemes;
+  }
+
+  private Map<String, Object> operation(Endpoint endpoint) {
     Map<String, Object> operation = new LinkedHashMap<>();
     operation.put("operationId", operationId(endpoint));
     operation.put("tags", List.of(endpoint.group()));
@@ -53,16 +83,17 @@ final class OpenApi {
     }
     operation.put("parameters", parameters(endpoint.takes()));
     if (!endpoint.takes().body().isEmpty()) {
-      operation.put(
-          "requestBody",
-          Map.of(
-              "required",
-              endpoint.takes().body().stream().anyMatch(Field::required),
-              "content",
-              content("application/json", Schemas.object(endpoint.takes().body()))));
+      operation.put("requestBody", requestBody(endpoint.takes().body()));
     }
-    operation.put("responses", responses(endpoint));
+    operation.put("responses", responses.of(endpoint));
     return operation;
+  }
+
+  private static Map<String, Object> requestBody(List<Field> fields) {
+    Map<String, Object> body = new LinkedHashMap<>();
+    body.put("required", fields.stream().anyMatch(Field::required));
+    body.put("content", Map.of("application/json", Map.of("schema", Schemas.object(fields))));
+    return body;
   }
 
   private static String operationId(Endpoint endpoint) {
@@ -94,43 +125,5 @@ final class OpenApi {
     parameter.put("description", field.description());
     parameter.put("schema", Schemas.of(field));
     return parameter;
-  }
-
-  private static Map<String, Object> responses(Endpoint endpoint) {
-    return Map.of(
-        Integer.toString(endpoint.status()),
-        Map.of("description", "Done", "content", content(endpoint.produces(), Map.of())),
-        "default",
-        Map.of(
-            "description",
-            "What went wrong",
-            "content",
-            content(Problem.MEDIA_TYPE, Map.of("$ref", "#/components/schemas/Problem"))));
-  }
-
-  private static Map<String, Object> content(String type, Map<String, Object> schema) {
-    return Map.of(type, Map.of("schema", schema));
-  }
-
-  private static Map<String, Object> problem() {
-    Map<String, Object> text = Map.of("type", "string");
-    return Map.of(
-        "type",
-        "object",
-        "required",
-        List.of("type", "title", "status", "detail"),
-        "properties",
-        Map.of(
-            "type", text,
-            "title", text,
-            "status", Map.of("type", "integer"),
-            "detail", text,
-            "errors",
-                Map.of(
-                    "type",
-                    "array",
-                    "items",
-                    Map.of(
-                        "type", "object", "properties", Map.of("field", text, "message", text)))));
   }
 }

@@ -3,6 +3,7 @@ package dev.postrider.server.openapi;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.Feature;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 
 /** Serves the OpenAPI document. Thread-safe. */
@@ -14,11 +15,17 @@ public final class OpenApiFeature implements Feature {
     this.all = all;
   }
 
+  /** The document for these endpoints. */
+  public static Map<String, Object> document(List<Endpoint> endpoints) {
+    return OpenApi.of(endpoints);
+  }
+
   @Override
   public List<Endpoint> endpoints() {
     return List.of(
         Endpoint.getPublic("/v1/openapi.json")
             .about("openapi", "This document")
-            .handledBy(call -> OpenApi.of(all.get())));
+            .answers(Map.class)
+            .handledBy(call -> document(all.get())));
   }
 }

@@ -41,18 +41,23 @@ final class DeadEndpoints {
                 Field.choice("order", "Oldest first if not given", "oldest", "newest"),
                 Paging.cursor(Kind.TEXT),
                 Paging.LIMIT)
+            .answersPage(DeadLetter.class, String.class)
             .handledBy(this::page),
         Endpoint.get("/v1/dead/{id}", Permission.READ)
             .about("dead letters", "One dead letter; its attempts are with the message")
             .scoped()
             .path(ID)
+            .answers(DeadLetter.class)
+            .problems(404)
             .handledBy(this::find),
         act("/v1/dead/{id}/requeue", "Send one again, also if it was discarded")
             .path(ID)
+            .problems(404, 409)
             .handledBy(this::requeueOne),
         act("/v1/dead/{id}/discard", "Give one up for good; its key goes on without it")
             .path(ID)
             .body(REASON)
+            .problems(404, 409)
             .handledBy(this::discardOne),
         act("/v1/dead/requeue", "Send again what is listed or matches, oldest first")
             .body(Selection.FIELDS)
@@ -64,7 +69,10 @@ final class DeadEndpoints {
   }
 
   private static Endpoint.Builder act(String path, String summary) {
-    return Endpoint.post(path, Permission.OPERATE).about("dead letters", summary).scoped();
+    return Endpoint.post(path, Permission.OPERATE)
+        .about("dead letters", summary)
+        .scoped()
+        .answers(Done.class);
   }
 
   private Object page(Call call) throws SQLException {

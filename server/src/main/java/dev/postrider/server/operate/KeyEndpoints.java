@@ -14,7 +14,6 @@ import dev.postrider.server.api.Problem;
 import dev.postrider.store.Schema;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.Map;
 import javax.sql.DataSource;
 
 /** Keys that wait for an operator behind a dead message. */
@@ -33,10 +32,13 @@ final class KeyEndpoints {
         Endpoint.get("/v1/keys/blocked", Permission.READ)
             .about("keys", "Keys that wait for their dead head, those that wait longest first")
             .query(Paging.cursor(Kind.TEXT), Paging.LIMIT)
+            .answersPage(BlockedKey.class, String.class)
             .handledBy(this::blocked),
         Endpoint.post("/v1/keys/retry", Permission.OPERATE)
             .about("keys", "Try a key's dead head again; its followers keep waiting for it")
             .body(NAMESPACE, KEY)
+            .answers(Done.class)
+            .problems(404)
             .handledBy(this::retry),
         Endpoint.post("/v1/keys/skip", Permission.OPERATE)
             .about("keys", "Discard a key's dead head, so that its followers go on without it")
@@ -44,6 +46,8 @@ final class KeyEndpoints {
                 NAMESPACE,
                 KEY,
                 Field.text("reason", "Why, for the audit").between(1, 1000).mandatory())
+            .answers(Done.class)
+            .problems(404)
             .handledBy(this::skip));
   }
 
@@ -77,6 +81,6 @@ final class KeyEndpoints {
       throw Problem.notFound("key " + call.body().text("key") + " does not wait for a dead message")
           .toException();
     }
-    return Map.of("count", 1);
+    return new Done(1, true);
   }
 }

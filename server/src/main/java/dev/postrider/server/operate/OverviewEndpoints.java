@@ -6,15 +6,14 @@ import dev.postrider.observe.Workers;
 import dev.postrider.server.api.Call;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.Kind;
+import dev.postrider.server.api.Listing;
 import dev.postrider.server.api.Paging;
 import dev.postrider.store.AuditLog;
 import dev.postrider.store.Pauses;
 import dev.postrider.store.Schema;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -38,40 +37,43 @@ final class OverviewEndpoints {
     return List.of(
         Endpoint.get("/v1/status", Permission.READ)
             .about("overview", "What waits by topic, what is dead, who carries, what is paused")
+            .answers(Status.class)
             .handledBy(call -> status()),
         Endpoint.get("/v1/relays", Permission.READ)
             .about("overview", "Relays that have not said that they stopped")
-            .handledBy(call -> Map.of("items", workers.relays())),
+            .answersList(Workers.LiveRelay.class)
+            .handledBy(call -> Listing.of(workers.relays())),
         Endpoint.get("/v1/leases", Permission.READ)
             .about("overview", "Claims that are not settled, the oldest first")
             .query(Paging.cursor(Kind.INTEGER).between(0, Long.MAX_VALUE), Paging.LIMIT)
+            .answersPage(Workers.Lease.class, Long.class)
             .handledBy(this::leases),
         Endpoint.get("/v1/audit", Permission.READ)
             .about("overview", "What operators did, the newest first")
             .query(Paging.cursor(Kind.INTEGER).between(0, Long.MAX_VALUE), Paging.LIMIT)
+            .answersPage(AuditLog.Entry.class, Long.class)
             .handledBy(this::audit));
   }
 
-  private Object status() throws SQLException {
+  private Status status() throws SQLException {
     Backlog backlog;
     try (Connection connection = dataSource.getConnection()) {
       connection.setAutoCommit(true);
       backlog = Backlog.read(connection, schema);
     }
-    Map<String, Object> status = new LinkedHashMap<>();
-    status.put("pending", backlog.pending());
-    status.put("pending_estimated", backlog.pendingEstimated());
-    status.put("oldest_age_seconds", backlog.oldestAge());
-    status.put("processing", backlog.processing());
-    status.put("stuck", backlog.stuck());
-    status.put("dead", backlog.dead());
-    status.put("dead_estimated", backlog.deadEstimated());
-    status.put("blocked_keys", backlog.blockedKeys());
-    status.put("blocked_keys_at_least", backlog.blockedKeysAtLeast());
-    status.put("topics", backlog.topics());
-    status.put("relays", workers.relays());
-    status.put("paused", pauses.list());
-    return status;
+    return new Status(
+        backlog.pending(),
+        backlog.pendingEstimated(),
+        backlog.oldestAge(),
+        backlog.processing(),
+        backlog.stuck(),
+        backlog.dead(),
+        backlog.deadEstimated(),
+        backlog.blockedKeys(),
+        backlog.blockedKeysAtLeast(),
+        backlog.topics(),
+        workers.relays(),
+        pauses.list());
   }
 
   private Object leases(Call call) throws SQLException {

@@ -6,6 +6,7 @@ import dev.postrider.relay.RelayStatus.DestinationStatus;
 import dev.postrider.server.api.Call;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.Field;
+import dev.postrider.server.api.Listing;
 import dev.postrider.store.Pauses;
 import dev.postrider.store.Pauses.Kind;
 import dev.postrider.store.Pauses.Pause;
@@ -49,6 +50,9 @@ final class PauseEndpoints {
       @Nullable String breaker,
       @Nullable Integer inFlight) {}
 
+  /** Whether it was otherwise before. */
+  record Changed(String name, boolean changed) {}
+
   List<Endpoint> list() {
     return List.of(
         Endpoint.get("/v1/destinations", Permission.READ)
@@ -56,25 +60,31 @@ final class PauseEndpoints {
                 "destinations",
                 "Destinations that are paused, or that a relay of this process serves: only of"
                     + " those is the breaker known")
-            .handledBy(call -> Map.of("items", destinations())),
+            .answersList(ShownDestination.class)
+            .handledBy(call -> Listing.of(destinations())),
         Endpoint.post("/v1/destinations/pause", Permission.OPERATE)
             .about("destinations", "Stop a destination; its messages stay pending")
             .body(DESTINATION)
+            .answers(Changed.class)
             .handledBy(call -> pause(call, Kind.DESTINATION, call.body().textOf("name"))),
         Endpoint.post("/v1/destinations/resume", Permission.OPERATE)
             .about("destinations", "Let a destination go on")
             .body(DESTINATION)
+            .answers(Changed.class)
             .handledBy(call -> resume(call, Kind.DESTINATION, call.body().textOf("name"))),
         Endpoint.get("/v1/topics/paused", Permission.READ)
             .about("topics", "Topics that are paused, as namespace/topic")
-            .handledBy(call -> Map.of("items", paused(Kind.TOPIC).values())),
+            .answersList(Pause.class)
+            .handledBy(call -> Listing.of(paused(Kind.TOPIC).values())),
         Endpoint.post("/v1/topics/pause", Permission.OPERATE)
             .about("topics", "Stop a topic; its messages stay pending")
             .body(NAMESPACE, TOPIC)
+            .answers(Changed.class)
             .handledBy(call -> pause(call, Kind.TOPIC, topic(call))),
         Endpoint.post("/v1/topics/resume", Permission.OPERATE)
             .about("topics", "Let a topic go on")
             .body(NAMESPACE, TOPIC)
+            .answers(Changed.class)
             .handledBy(call -> resume(call, Kind.TOPIC, topic(call))));
   }
 
@@ -83,11 +93,11 @@ final class PauseEndpoints {
   }
 
   private Object pause(Call call, Kind kind, String name) throws SQLException {
-    return Map.of("name", name, "changed", pauses.pause(call.actor(), kind, name));
+    return new Changed(name, pauses.pause(call.actor(), kind, name));
   }
 
   private Object resume(Call call, Kind kind, String name) throws SQLException {
-    return Map.of("name", name, "changed", pauses.resume(call.actor(), kind, name));
+    return new Changed(name, pauses.resume(call.actor(), kind, name));
   }
 
   private Map<String, Pause> paused(Kind kind) throws SQLException {

@@ -11,6 +11,7 @@ import dev.postrider.server.api.Conditions;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.Field;
 import dev.postrider.server.api.Kind;
+import dev.postrider.server.api.Listing;
 import dev.postrider.server.api.Paging;
 import dev.postrider.server.api.Problem;
 import dev.postrider.server.api.Values;
@@ -46,10 +47,13 @@ final class ReplayEndpoints {
         Endpoint.get("/v1/replays", Permission.READ)
             .about("replays", "The last jobs, newest first")
             .query(Paging.LIMIT)
-            .handledBy(call -> Paging.page(replay.jobs(Paging.limit(call.query())), null)),
+            .answersList(ReplayJob.class)
+            .handledBy(call -> Listing.of(replay.jobs(Paging.limit(call.query())))),
         Endpoint.get("/v1/replays/{id}", Permission.READ)
             .about("replays", "How far a job is")
             .path(ID)
+            .answers(ReplayJob.class)
+            .problems(404)
             .handledBy(this::find),
         Endpoint.post("/v1/replays", Permission.OPERATE)
             .about("replays", "Send delivered messages again; with dry_run only count them")
@@ -59,16 +63,23 @@ final class ReplayEndpoints {
                 Field.of("dry_run", Kind.BOOLEAN, "Only count what it would do"),
                 RATE)
             .status(202)
+            .answers(ReplayJob.class)
+            .orAnswers(200, Counted.class, "With dry_run: what it would do")
+            .problems(409)
             .handledBy(this::start),
         Endpoint.post("/v1/replays/{id}/stop", Permission.OPERATE)
             .about("replays", "Stop a job before its next step, whichever process runs it")
             .path(ID)
+            .answers(ReplayJob.class)
+            .problems(404)
             .handledBy(call -> replay.stop(call.actor(), find(call).id())),
         Endpoint.post("/v1/replays/{id}/resume", Permission.OPERATE)
             .about("replays", "Go on with a job that was stopped, or whose process died")
             .path(ID)
             .body(RATE)
             .status(202)
+            .answers(ReplayJob.class)
+            .problems(404, 409)
             .handledBy(this::resume));
   }
 

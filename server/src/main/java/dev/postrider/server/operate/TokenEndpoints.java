@@ -34,11 +34,15 @@ final class TokenEndpoints {
     this.tokens = new Tokens(dataSource, schema);
   }
 
+  /** The token's number. */
+  record Revoked(long revoked) {}
+
   List<Endpoint> list() {
     return List.of(
         Endpoint.get("/v1/tokens", Permission.TOKENS)
             .about("tokens", "All tokens, also revoked and expired ones; never their secrets")
             .query(Paging.cursor(Kind.INTEGER).between(0, Long.MAX_VALUE), Paging.LIMIT)
+            .answersPage(ShownToken.class, Long.class)
             .handledBy(this::all),
         Endpoint.post("/v1/tokens", Permission.TOKENS)
             .about("tokens", "Make a token; the answer is the only place that shows its secret")
@@ -51,10 +55,13 @@ final class TokenEndpoints {
                 Field.of("topics", Kind.WORDS, "Only for messages of these topics of it"),
                 Field.of("lifetime", Kind.DURATION, "After which it expires, such as P90D"))
             .status(201)
+            .answers(CreatedToken.class)
             .handledBy(this::create),
         Endpoint.delete("/v1/tokens/{id}", Permission.TOKENS)
             .about("tokens", "Revoke a token, from this moment on")
             .path(Field.of("id", Kind.INTEGER, "Its number").between(1, Long.MAX_VALUE))
+            .answers(Revoked.class)
+            .problems(404)
             .handledBy(this::revoke));
   }
 
@@ -114,6 +121,6 @@ final class TokenEndpoints {
     if (!tokens.revoke(call.actor(), id)) {
       throw Problem.notFound("there is no token " + id + " in use").toException();
     }
-    return java.util.Map.of("revoked", id);
+    return new Revoked(id);
   }
 }

@@ -84,6 +84,9 @@ public final class StreamFeature implements Feature {
                     "The last position seen, or earliest; without it the stream starts now"))
             .header(Field.text(LAST_EVENT_ID, "The same, as browsers send it; counts first"))
             .produces(Format.NDJSON.mediaType())
+            .alsoProduces(Format.SSE.mediaType())
+            .answers(StreamRecord.class)
+            .problems(410)
             .handledBy(this::open));
   }
 

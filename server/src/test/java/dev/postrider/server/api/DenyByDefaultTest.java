@@ -17,7 +17,10 @@ import org.junit.jupiter.api.Test;
 @Tag("OP-3")
 class DenyByDefaultTest {
   private static final Endpoint OPEN =
-      Endpoint.getPublic("/open").about("test", "Open").handledBy(call -> List.of());
+      Endpoint.getPublic("/open")
+          .about("test", "Open")
+          .answers(List.class)
+          .handledBy(call -> List.of());
 
   private static Routing routing(Endpoint... endpoints) {
     return new Routing(
@@ -63,6 +66,8 @@ class DenyByDefaultTest {
                     .about("test", "Text")
                     .handledBy(call -> null))
         .hasMessageContaining("[id]");
+    assertThatThrownBy(() -> Endpoint.getPublic("/x").about("test", "Text").handledBy(call -> null))
+        .hasMessageContaining("does not say what it answers");
     assertThatThrownBy(() -> routing(OPEN, OPEN)).hasMessageContaining("declared twice");
   }
 }

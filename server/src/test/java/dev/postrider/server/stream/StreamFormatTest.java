@@ -45,6 +45,9 @@ class StreamFormatTest {
       assertThat(event.get("occurred_at").asString()).endsWith("Z");
       assertThat(event.get("headers").get("trace").asString()).isEqualTo("t");
       assertThat(event.get("payload").get("text").asString()).isEqualTo("two\nlines");
+      for (JsonNode line : listener.records) {
+        assertThat(STATION.desk.described().errors("StreamRecord", line)).as("%s", line).isEmpty();
+      }
     }
   }
 

@@ -10,13 +10,13 @@ import dev.postrider.server.api.Call;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.Feature;
 import dev.postrider.server.api.Field;
+import dev.postrider.server.api.Listing;
 import dev.postrider.server.api.Problem;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -72,13 +72,15 @@ final class ChatFeature implements Feature {
                 name("author", "Who says it").mandatory(),
                 Field.text("text", "What is said").mandatory())
             .status(201)
+            .answers(Enqueued.class)
             .handledBy(this::post),
         Endpoint.get(ROOM + "messages", Permission.STREAM)
             .about("chat", "What was said last, the oldest first")
             .scoped()
             .path(PROJECT)
             .path(SESSION)
-            .handledBy(call -> Map.of("items", rooms.history(room(call), HISTORY))));
+            .answersList(Said.class)
+            .handledBy(call -> Listing.of(rooms.history(room(call), HISTORY))));
   }
 
   private Enqueued post(Call call) throws SQLException {

@@ -18,7 +18,7 @@ import tools.jackson.databind.util.RawValue;
  * @param payload JSON as it is
  * @param payloadBase64 what is not JSON
  */
-record Shown(
+record ShownMessage(
     @JsonUnwrapped MessageStatus status,
     String contentType,
     int payloadBytes,
@@ -30,10 +30,10 @@ record Shown(
   private static final String WITHHELD =
       "payload and headers are shown only to tokens with the permission payload:read";
 
-  static Shown message(StoredMessage message, List<AttemptRecord> history, boolean content) {
+  static ShownMessage of(StoredMessage message, List<AttemptRecord> history, boolean content) {
     boolean json = message.json();
     byte[] payload = message.payload();
-    return new Shown(
+    return new ShownMessage(
         message.status(),
         message.contentType(),
         payload.length,
