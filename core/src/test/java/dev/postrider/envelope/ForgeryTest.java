@@ -223,8 +223,8 @@ class ForgeryTest {
    */
   private List<String> facts(List<byte[]> objects) throws SQLException {
     try (PreparedStatement read =
-            connection.prepareStatement(
-                """
+        connection.prepareStatement(
+            """
                 select distinct concat_ws(' ', f.tenant, f.tenants, f.type, f.types, f.ids)
                   from unnest(?::text[]) o(json) cross join lateral (
                     select max(e.value) filter (where e.key in ('tenant', 'group_id')) as tenant,

@@ -79,7 +79,7 @@ final class ChatFeature implements Feature {
             .scoped()
             .path(PROJECT)
             .path(SESSION)
-            .answersList(Said.class)
+            .answersList(ChatRooms.Said.class)
             .handledBy(call -> Listing.of(rooms.history(room(call), HISTORY))));
   }
 
