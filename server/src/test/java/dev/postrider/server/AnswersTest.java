@@ -150,7 +150,7 @@ class AnswersTest {
   private static void replays() {
     String filter = "\"filter\": {\"namespace\": \"shop\"}";
     post("/v1/replays", "{" + filter + ", \"dry_run\": true}");
-    String id = post("/v1/replays", "{" + filter + ", \"rate\": 0.1}").json().get("id").toString();
+    String id = post("/v1/replays", "{" + filter + ", \"rate\": 1}").json().get("id").toString();
     get("/v1/replays");
     get("/v1/replays/" + id);
     post("/v1/replays/" + id + "/stop", "");

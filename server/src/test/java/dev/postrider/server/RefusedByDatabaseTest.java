@@ -27,6 +27,7 @@ class RefusedByDatabaseTest {
         Endpoint.post("/v1/test", Permission.READ)
             .about("test", "Runs a statement")
             .body(Field.text("sql", "What to run").mandatory())
+            .answersList(String.class)
             .handledBy(this::run);
     try (Desk open = Desk.open(builder -> builder.feature(() -> List.of(endpoint)))) {
       desk.set(open);

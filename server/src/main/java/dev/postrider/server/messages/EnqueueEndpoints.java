@@ -164,11 +164,12 @@ final class EnqueueEndpoints {
 
   private static String scoped(Scope scope, String field, String key, String path) {
     String scoped = scope.key(key);
-    if (scoped.length() > KEY_MAX) {
+    int length = scoped.codePointCount(0, scoped.length());
+    if (length > KEY_MAX) {
       throw Problem.invalid(
               path + field,
               "must have at most %d characters with the token's tenant in front, has %d"
-                  .formatted(KEY_MAX, scoped.length()))
+                  .formatted(KEY_MAX, length))
           .toException();
     }
     return scoped;

@@ -77,6 +77,9 @@ final class TokenEndpoints {
   private CreatedToken create(Call call) throws SQLException {
     Values body = call.body();
     @Nullable String role = body.text("role");
+    if (!body.words("topics").isEmpty() && !body.has("namespace")) {
+      throw Problem.invalid("topics", "needs the namespace that they belong to").toException();
+    }
     Set<Permission> permissions =
         body.words("permissions").stream().map(Permission::of).collect(Collectors.toSet());
     NewToken token =
