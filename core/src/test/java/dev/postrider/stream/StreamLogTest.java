@@ -55,7 +55,7 @@ class StreamLogTest {
     channel.append("'a', 'b', E'x\ny', content_type => 'text/plain'");
     channel.append(
         "'a', 'b', payload_bytes => '\\x0a0d', content_type => 'application/octet-stream'");
-    channel.append("'a', 'b', E'not\njson', content_type => 'model/gltf+json'");
+    channel.append("'a', 'b', E'not\njson', content_type => 'application/json-seq'");
     assertThat(channel.read(0, StreamFilter.ALL, 10))
         .map(event -> text(event, true))
         .noneMatch(line -> line.contains("\n"))
