@@ -174,7 +174,7 @@ class ForgeryTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {14, 18})
+  @ValueSource(ints = {15, 18})
   @Tag("EN-15")
   void whatIsJsonIsDecidedOnceAndStored(int version) {
     TestDatabase own = TestDatabase.create(version);

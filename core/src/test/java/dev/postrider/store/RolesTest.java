@@ -152,7 +152,7 @@ class RolesTest {
           server   | select hash from postrider.token
           server   | select postrider.claim(1, 1, 1, 1, '{1}')
           operator | select * from postrider.token_find(1)
-          operator | select postrider.token_create('me', 'n', sha256(''), 'admin', '{}', null, null, 60)
+          operator | select postrider.token_create('me', 'n', sha256(''), 'admin', '{}', null, null, '{}', 60)
           operator | select postrider.token_revoke('me', 1)
           operator | lock table postrider.claim_lock in row exclusive mode
           reader   | lock table postrider.stream_lock in share mode
@@ -219,7 +219,7 @@ class RolesTest {
           operator | select * from postrider.message_scan('{}', 1, null)
           operator | select * from postrider.advance_sequences('me')
           reader   | select * from postrider.sequence_places()
-          server   | select postrider.token_create('me', 'n', sha256(''), 'admin', '{}', null, null, 60)
+          server   | select postrider.token_create('me', 'n', sha256(''), 'admin', '{}', null, null, '{}', 60)
           server   | select postrider.enqueue('a', 'b', '{}')
           server   | select postrider.pause_on('me', 'topic', 'a/b'), postrider.pause_off('me', 'topic', 'a/b')
           relay    | select postrider.workers_seen('{1}')

@@ -239,9 +239,9 @@ create table postrider.inbox_sequence (
 
 -- What functions lock to keep each other out, in ROW EXCLUSIVE mode (shared) or SHARE ROW EXCLUSIVE mode (alone). Anybody
 -- who can log in may take an advisory lock. A table is locked in these modes only by those who may write to it.
-create table postrider.claim_lock ();
-create table postrider.retention_lock ();
-create table postrider.replay_lock ();
-create table postrider.partition_lock ();
-create table postrider.archive_lock ();
-create table postrider.stream_lock ();
+create table postrider.claim_lock (id int primary key);
+create table postrider.retention_lock (id int primary key);
+create table postrider.replay_lock (id int primary key);
+create table postrider.partition_lock (id int primary key);
+create table postrider.archive_lock (id int primary key);
+create table postrider.stream_lock (id int primary key);
