@@ -55,11 +55,11 @@ final class Components {
     if (raw.isRecord() || raw.isSealed()) {
       return reference(java);
     } else if (java.isMapLikeType()) {
-      return Map.of("type", "object", "additionalProperties", of(java.getContentType()));
+      return Ordered.of("type", "object", "additionalProperties", of(java.getContentType()));
     } else if (java.isContainerType()) {
-      return Map.of("type", "array", "items", of(java.getContentType()));
+      return Ordered.of("type", "array", "items", of(java.getContentType()));
     } else if (raw.isEnum()) {
-      return Map.of("type", "string", "enum", constants(raw));
+      return Ordered.of("type", "string", "enum", constants(raw));
     }
     return scalar(raw);
   }
@@ -68,19 +68,19 @@ final class Components {
     if (raw == Object.class || raw == RawValue.class) {
       return Map.of();
     } else if (raw == UUID.class) {
-      return Map.of("type", "string", "format", "uuid");
+      return Ordered.of("type", "string", "format", "uuid");
     } else if (raw == Instant.class) {
-      return Map.of("type", "string", "format", "date-time");
+      return Ordered.of("type", "string", "format", "date-time");
     } else if (raw == Duration.class) {
-      return Map.of("type", "number", "format", "double");
+      return Ordered.of("type", "number", "format", "double");
     } else if (raw == boolean.class || raw == Boolean.class) {
-      return Map.of("type", "boolean");
+      return Ordered.of("type", "boolean");
     } else if (raw == int.class || raw == Integer.class) {
-      return Map.of("type", "integer", "format", "int32");
+      return Ordered.of("type", "integer", "format", "int32");
     } else if (raw == long.class || raw == Long.class) {
-      return Map.of("type", "integer", "format", "int64");
+      return Ordered.of("type", "integer", "format", "int64");
     } else if (raw == String.class) {
-      return Map.of("type", "string");
+      return Ordered.of("type", "string");
     }
     throw new IllegalArgumentException("there is no schema for " + raw);
   }
@@ -99,7 +99,7 @@ final class Components {
     } else if (!other.equals(type)) {
       throw new IllegalArgumentException(other + " and " + type + " are both called " + name);
     }
-    return Map.of("$ref", "#/components/schemas/" + name);
+    return Ordered.of("$ref", "#/components/schemas/" + name);
   }
 
   private static String name(JavaType type) {
@@ -116,7 +116,7 @@ final class Components {
     for (Class<?> one : type.getRawClass().getPermittedSubclasses()) {
       each.add(of(one));
     }
-    return Map.of("oneOf", each);
+    return Ordered.of("oneOf", each);
   }
 
   private Map<String, Object> object(JavaType type) {

@@ -30,7 +30,7 @@ final class OpenApi {
     Map<String, Object> document = new LinkedHashMap<>();
     document.put("openapi", "3.1.0");
     document.put("info", info());
-    document.put("servers", List.of(Map.of("url", "/", "description", "The server itself")));
+    document.put("servers", List.of(Ordered.of("url", "/", "description", "The server itself")));
     document.put("tags", tags(endpoints));
     document.put("paths", paths);
     Map<String, Object> components = new LinkedHashMap<>();
@@ -49,7 +49,7 @@ final class OpenApi {
         "description",
         "Enqueue, look, operate and follow. Problems are application/problem+json (RFC 9457)."
             + " Lists come in pages: give a page's next as the cursor of the next call.");
-    info.put("license", Map.of("name", "Apache-2.0", "identifier", "Apache-2.0"));
+    info.put("license", Ordered.of("name", "Apache-2.0", "identifier", "Apache-2.0"));
     return info;
   }
 
@@ -57,14 +57,14 @@ final class OpenApi {
     return endpoints.stream()
         .map(Endpoint::group)
         .distinct()
-        .<Object>map(group -> Map.of("name", group, "description", "All about " + group))
+        .<Object>map(group -> Ordered.of("name", group, "description", "All about " + group))
         .toList();
   }
 
   private static Map<String, Object> securitySchemes() {
     Map<String, Object> schemes = new LinkedHashMap<>();
-    schemes.put("token", Map.of("type", "http", "scheme", "bearer"));
-    schemes.put("metrics", Map.of("type", "apiKey", "in", "header", "name", "x-metrics-token"));
+    schemes.put("token", Ordered.of("type", "http", "scheme", "bearer"));
+    schemes.put("metrics", Ordered.of("type", "apiKey", "in", "header", "name", "x-metrics-token"));
     return schemes;
   }
 
@@ -92,7 +92,8 @@ final class OpenApi {
   private static Map<String, Object> requestBody(List<Field> fields) {
     Map<String, Object> body = new LinkedHashMap<>();
     body.put("required", fields.stream().anyMatch(Field::required));
-    body.put("content", Map.of("application/json", Map.of("schema", Schemas.object(fields))));
+    body.put(
+        "content", Ordered.of("application/json", Ordered.of("schema", Schemas.object(fields))));
     return body;
   }
 
@@ -102,9 +103,9 @@ final class OpenApi {
   }
 
   private static List<Object> security(Permission needed) {
-    List<Object> schemes = new ArrayList<>(List.of(Map.of("token", List.of())));
+    List<Object> schemes = new ArrayList<>(List.of(Ordered.of("token", List.of())));
     if (needed == Permission.METRICS) {
-      schemes.add(Map.of("metrics", List.of()));
+      schemes.add(Ordered.of("metrics", List.of()));
     }
     return schemes;
   }

@@ -28,7 +28,7 @@ final class Responses {
   private static final Map<String, Object> RETRY_AFTER =
       Map.of(
           "Retry-After",
-          Map.of("description", "Seconds to wait", "schema", Map.of("type", "integer")));
+          Ordered.of("description", "Seconds to wait", "schema", Ordered.of("type", "integer")));
 
   private final Components components = new Components();
   private final SortedMap<String, Object> problems = new TreeMap<>();
@@ -56,7 +56,7 @@ final class Responses {
 
   private Map<String, Object> reference(String name, Map<String, Object> response) {
     problems.put(name, response);
-    return Map.of("$ref", "#/components/responses/" + name);
+    return Ordered.of("$ref", "#/components/responses/" + name);
   }
 
   private static SortedSet<Integer> statuses(Endpoint endpoint) {
@@ -78,14 +78,14 @@ final class Responses {
   private Map<String, Object> good(Answer answer) {
     Map<String, Object> content = new LinkedHashMap<>();
     for (String mediaType : answer.mediaTypes()) {
-      content.put(mediaType, Map.of("schema", schema(answer)));
+      content.put(mediaType, Ordered.of("schema", schema(answer)));
     }
     return response(answer.when(), content);
   }
 
   private Map<String, Object> schema(Answer answer) {
     if (answer.type() == null) {
-      return Map.of("type", "string");
+      return Ordered.of("type", "string");
     } else if (!answer.isStream()) {
       return components.of(answer.type());
     }
@@ -107,7 +107,8 @@ final class Responses {
 
   private Map<String, Object> problem(String description) {
     return response(
-        description, Map.of(Problem.MEDIA_TYPE, Map.of("schema", components.of(Problem.class))));
+        description,
+        Map.of(Problem.MEDIA_TYPE, Ordered.of("schema", components.of(Problem.class))));
   }
 
   private static Map<String, Object> response(String description, Map<String, Object> content) {

@@ -30,17 +30,18 @@ final class Schemas {
       case TEXT ->
           field.choices().isEmpty()
               ? bounded("string", field, "minLength", "maxLength")
-              : Map.of("type", "string", "enum", field.choices());
+              : Ordered.of("type", "string", "enum", field.choices());
       case INTEGER -> integer(field);
-      case NUMBER -> Map.of("type", "number", "exclusiveMinimum", 0);
-      case BOOLEAN -> Map.of("type", "boolean");
-      case TIME -> Map.of("type", "string", "format", "date-time");
-      case DURATION -> Map.of("type", "string", "format", "duration");
-      case ID -> Map.of("type", "string", "format", "uuid");
+      case NUMBER -> Ordered.of("type", "number", "exclusiveMinimum", 0);
+      case BOOLEAN -> Ordered.of("type", "boolean");
+      case TIME -> Ordered.of("type", "string", "format", "date-time");
+      case DURATION -> Ordered.of("type", "string", "format", "duration");
+      case ID -> Ordered.of("type", "string", "format", "uuid");
       case JSON -> Map.of();
-      case TEXTS -> Map.of("type", "object", "additionalProperties", Map.of("type", "string"));
-      case WORDS -> items(field, Map.of("type", "string"));
-      case IDS -> items(field, Map.of("type", "string", "format", "uuid"));
+      case TEXTS ->
+          Ordered.of("type", "object", "additionalProperties", Ordered.of("type", "string"));
+      case WORDS -> items(field, Ordered.of("type", "string"));
+      case IDS -> items(field, Ordered.of("type", "string", "format", "uuid"));
       case OBJECT -> object(field.of());
       case LIST -> items(field, object(field.of()));
     };
@@ -56,7 +57,7 @@ final class Schemas {
   private static Map<String, Object> items(Field field, Map<String, Object> each) {
     Map<String, Object> array =
         field.kind() == Kind.WORDS
-            ? new LinkedHashMap<>(Map.of("type", "array"))
+            ? new LinkedHashMap<>(Ordered.of("type", "array"))
             : bounded("array", field, "minItems", "maxItems");
     array.put("items", each);
     return array;
