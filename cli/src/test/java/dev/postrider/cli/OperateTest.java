@@ -211,8 +211,11 @@ class OperateTest {
   @Test
   void aRoleThatMayNotIsToldSo() {
     desk.run("migrate", "--roles").ok();
-    desk.execute("create role viewer login; grant postrider_reader to viewer");
-    Executable viewer = desk.postrider.with("POSTRIDER_DATABASE_USER", "viewer");
+    desk.execute("create role viewer login password 'v'; grant postrider_reader to viewer");
+    Executable viewer =
+        desk.postrider
+            .with("POSTRIDER_DATABASE_USER", "viewer")
+            .with("POSTRIDER_DATABASE_PASSWORD", "v");
     viewer.run("status").ok();
     viewer.run("messages").ok();
     viewer.run("tail", "--for", "1ms").ok();

@@ -27,7 +27,7 @@ class SetUpTest {
   void migrateMakesSchemaAndRolesAndThenNothing() {
     desk.run("status").failed(4, "\"postrider\" is not there", "./postrider migrate");
     assertThat(desk.run("migrate", "--roles").ok())
-        .contains("V001__tables.sql", "postrider_reader");
+        .contains("V001__tables.sql", "postrider_producer", "_reader");
     assertThat(
             desk.value(
                 "select has_function_privilege('postrider_operator',"
