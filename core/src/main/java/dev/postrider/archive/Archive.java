@@ -107,10 +107,13 @@ public final class Archive {
     }
   }
 
+  /** At another level the transaction would keep its snapshot, and so all dead rows, to its end. */
   private boolean begin(Connection lock) throws SQLException {
-    try (Statement statement = lock.createStatement();
-        ResultSet row = statement.executeQuery(database.schema().sql(BEGIN))) {
-      return row.next() && row.getBoolean(1);
+    try (Statement statement = lock.createStatement()) {
+      statement.execute("set transaction isolation level read committed");
+      try (ResultSet row = statement.executeQuery(database.schema().sql(BEGIN))) {
+        return row.next() && row.getBoolean(1);
+      }
     }
   }
 

@@ -100,7 +100,8 @@ final class Capacity {
   }
 
   /**
-   * One of so many claims' share of what is left; null if that is less than an eighth of a batch.
+   * The room for one claim: its share of what is free. Null if less than an eighth of a batch is
+   * free.
    */
   private @Nullable Room share(int batchSize, int claims, Amount leaving) {
     int messages = options.maxInFlight() - inFlight - reserved + leaving.messages();
