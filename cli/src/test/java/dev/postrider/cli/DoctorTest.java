@@ -81,6 +81,35 @@ class DoctorTest {
   }
 
   @Test
+  @Tag("OP-8")
+  void retentionThatFailsOrDoesNotRunIsTrouble() throws Exception {
+    Desk desk = Desk.ready(folder);
+    assertThat(desk.run("doctor").out()).containsPattern("note +retention +has not run yet");
+    desk.execute(
+        """
+        insert into postrider.retention_run (holder, until, every) values ('r', now(), '1 h');
+        insert into postrider.retention (task, period, started_at, finished_at)
+        select t, interval '90 d', now(), now() from unnest(array['inbox', 'audit']) t
+        """);
+    assertThat(desk.run("doctor").out())
+        .containsPattern("ok +retention +2 tasks up to date")
+        .containsPattern("ok +old rows");
+    desk.execute(
+        "update postrider.retention set finished_at = now() - interval '4 d' where task = 'inbox'");
+    assertThat(desk.run("doctor").out())
+        .containsPattern("trouble +retention +has not run for long: inbox");
+    desk.execute("update postrider.retention set error = 'no space left' where task = 'audit'");
+    desk.execute(
+        "insert into postrider.inbox (consumer, message_id, processed_at)"
+            + " select 'c', gen_random_uuid(), now() - interval '100 d' from generate_series(1, 5000)");
+    assertThat(desk.run("doctor").out())
+        .containsPattern("trouble +retention +audit: no space left")
+        .containsPattern("trouble +old rows +over its retention: inbox");
+    assertThat(desk.run("status", "--json").json().get("retention").toString())
+        .contains("task=audit", "no space left");
+  }
+
+  @Test
   void blockedKeysAreTrouble() throws Exception {
     Desk desk = Desk.ready(folder);
     desk.enqueue(NewMessage.to("a", "c").key("k").json("{}"));

@@ -96,6 +96,7 @@ record Executable(Path folder, Map<String, String> environment, String stdin) {
               .redirectError(err.toFile());
       builder.environment().keySet().removeIf(name -> name.startsWith("POSTRIDER_"));
       builder.environment().put("LC_ALL", "C.UTF-8");
+      builder.environment().put("POSTRIDER_RELAY_MONITOR_PORT", "0");
       builder.environment().putAll(environment);
       Process process = builder.start();
       process.getOutputStream().write(stdin.getBytes(StandardCharsets.UTF_8));

@@ -135,7 +135,8 @@ class OperateTest {
 
   @Test
   void whatIsPausedIsResumed() {
-    assertThat(desk.run("pause", "destination", "rail").ok()).isEqualTo("destination rail paused");
+    assertThat(desk.run("pause", "destination", "rail", "--force").ok())
+        .isEqualTo("destination rail paused");
     assertThat(desk.run("pause", "destination", "rail").ok()).contains("already");
     assertThat(desk.run("resume", "destination", "rail", "--json").json())
         .containsEntry("changed", true);
@@ -206,6 +207,46 @@ class OperateTest {
       assertThat(files.count()).isEqualTo(1);
     }
     assertThat(desk.run("archive", "--yes").ok()).startsWith("0 messages archived");
+  }
+
+  @Test
+  @Tag("OP-8")
+  void purgeAsksAndRemovesOldRows() throws Exception {
+    desk.execute(
+        """
+        insert into postrider.inbox (consumer, message_id, processed_at)
+        select 'c', gen_random_uuid(), now() - i * interval '1 d' from generate_series(1, 10) i
+        """);
+    desk.run("purge", "inbox").failed(2, "--older-than");
+    desk.run("purge", "outbox", "--older-than", "5d", "--yes").failed(2, "outbox", "dedupe-keys");
+    desk.run("purge", "inbox", "--older-than", "5d")
+        .failed(2, "Remove inbox older than 5d", "--yes");
+    desk.run("purge", "inbox", "--older-than", "5m", "--yes").failed(1, "at least 1 hour is kept");
+    assertThat(desk.run("purge", "inbox", "--older-than", "132h", "--yes").ok())
+        .isEqualTo("5 rows removed.");
+    assertThat(desk.value("select count(*) from postrider.inbox")).isEqualTo("5");
+    assertThat(desk.run("purge", "ordering-keys", "--older-than", "1d", "--yes", "--json").json())
+        .containsEntry("removed", 0);
+  }
+
+  @Test
+  @Tag("OP-8")
+  void theAuditIsListedFilteredAndPurged() throws Exception {
+    desk.execute(
+        """
+        insert into postrider.audit (at, actor, action, count)
+        values (now() - interval '90 d', 'ann', 'old', 1), (now(), 'ann', 'dead.requeue', 7), (now(), 'bob', 'pause', null)
+        """);
+    assertThat(desk.run("audit").ok()).contains("ann", "bob", "dead.requeue").contains("old");
+    assertThat(desk.run("audit", "list", "--by", "ann", "--from", "1d").ok())
+        .contains("dead.requeue", "7")
+        .doesNotContain("bob", "old");
+    assertThat(desk.run("audit", "list", "--action", "nothing").ok()).isEqualTo("No entries.");
+    desk.run("audit", "purge", "--older-than", "10d", "--yes").failed(1, "at least 30 days");
+    assertThat(desk.run("audit", "purge", "--older-than", "60d", "--yes").ok())
+        .isEqualTo("1 row removed.");
+    assertThat(desk.column("select action from postrider.audit order by id"))
+        .containsExactly("dead.requeue", "pause", "purge");
   }
 
   @Test

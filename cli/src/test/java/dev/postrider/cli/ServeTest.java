@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ServeTest {
   @TempDir Path folder;
 
-  private static String url(Running running) {
+  static String url(Running running) {
     await()
         .until(
             () ->
@@ -82,11 +82,13 @@ class ServeTest {
     try (Running up = postrider.start("up", "--port", "0")) {
       awaitUp(up);
       secret = Files.readString(tokenFile).strip();
-      for (String name : List.of("operator-token", "up.json", "data/pgpass")) {
+      for (String name : List.of("operator-token", "operator-header", "up.json", "data/pgpass")) {
         assertThat(permissions(".postrider/" + name)).as(name).isEqualTo("rw-------");
       }
       assertThat(permissions(".postrider")).isEqualTo("rwx------");
-      assertThat(up.err()).contains("Operator token, also in .postrider/operator-token: " + secret);
+      assertThat(up.err())
+          .contains("Operator token: in .postrider/operator-token")
+          .doesNotContain(secret);
       List<String> lines =
           up.err().lines().map(String::strip).filter(l -> l.matches("(curl|psql) [^-].*")).toList();
       assertThat(lines).hasSize(2);
@@ -96,6 +98,7 @@ class ServeTest {
           assertThat(pasted.result().exitCode()).as(line + pasted.err()).isZero();
         }
       }
+      streamsBy(streamLine(up), postrider, secret);
       String bare = lines.get(1).replaceFirst("[?]passfile=[^']*", "");
       assertThat(bare).isNotEqualTo(lines.get(1));
       try (Running stranger = postrider.start(List.of("bash", "-c", bare + " --no-password"))) {
@@ -123,6 +126,24 @@ class ServeTest {
       assertThat(Http.get(url(third) + "/v1/messages?namespace=demo", secret)).startsWith("401 ");
       assertThat(Http.get(url(third) + "/v1/messages?namespace=demo", other)).startsWith("200 ");
       assertThat(third.interrupt().exitCode()).isZero();
+    }
+  }
+
+  private static String streamLine(Running up) {
+    Matcher found = Pattern.compile("curl -N .*").matcher(up.err());
+    assertThat(found.find()).as(up.err()).isTrue();
+    return found.group();
+  }
+
+  /** The token must not be in the list of processes while the pasted line runs. */
+  private static void streamsBy(String line, Executable postrider, String secret) {
+    String all = line.replace("/events", "/events?after=earliest");
+    try (Running pasted = postrider.start(List.of("bash", "-c", "exec " + all))) {
+      await().until(() -> pasted.out().contains("hello") || !pasted.process().isAlive());
+      assertThat(pasted.process().isAlive()).as(line + pasted.err()).isTrue();
+      assertThat(pasted.process().info().commandLine().orElseThrow())
+          .contains("curl", "operator-header")
+          .doesNotContain(secret);
     }
   }
 

@@ -31,7 +31,7 @@ class SetUpTest {
     assertThat(
             desk.value(
                 "select has_function_privilege('postrider_operator',"
-                    + " 'postrider.pause_on(text, text, text)', 'execute')"))
+                    + " 'postrider.pause_on(text, text, text, boolean)', 'execute')"))
         .isEqualTo("t");
     assertThat(desk.run("migrate", "--json").json())
         .isEqualTo(Map.of("applied", java.util.List.of(), "roles", false));

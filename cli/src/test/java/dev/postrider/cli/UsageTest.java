@@ -6,6 +6,7 @@ import dev.postrider.cli.Executable.Result;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,8 +34,8 @@ class UsageTest {
     assertThat(commands)
         .contains("up", "migrate", "enqueue", "relay", "status", "messages")
         .contains(
-            "tail", "dead", "keys", "pause", "resume", "replay", "archive", "doctor", "bench",
-            "server", "token", "config");
+            "tail", "dead", "keys", "pause", "resume", "replay", "archive", "purge", "audit",
+            "doctor", "bench", "server", "token", "config");
     for (String command : List.of("dead", "replay")) {
       assertThat(run(command, "--help").ok())
           .contains("Usage: postrider " + command, "Example:", "./postrider " + command);
@@ -50,7 +51,9 @@ class UsageTest {
   @Test
   void completionIsAScriptForTheShell() {
     assertThat(run("generate-completion").ok())
-        .contains("complete -F", "postrider", "requeue", "token", "--payload-bytes");
+        .contains("complete -F", "postrider", "requeue", "token", "--payload-bytes")
+        .contains("\"destination\" \"topic\"", "\"viewer\"", "example", "webhook-key")
+        .doesNotContain("\"DESTINATION\"", "\"TOPIC\"");
   }
 
   @Test
@@ -65,7 +68,65 @@ class UsageTest {
     run("keys", "lst").failed(2, "lst");
     run("bench", "--messages", "5").failed(2, "--messages: expected 100 to 200000, got 5");
     run("up", "--demo", "--url", "jdbc:postgresql://127.0.0.1:1/none").failed(2, "--demo");
-    run().failed(2, "which command?");
+    run("pause", "queue", "x").failed(2, "expected destination or topic, got \"queue\"");
+    run("webhook-key", "--bytes", "23").failed(2, "--bytes: expected 24 to 64, got 23");
+    run("--json").failed(2, "which command?");
+  }
+
+  @Test
+  void aloneItShowsHelp() {
+    Result result = run();
+    assertThat(result.exitCode()).isEqualTo(2);
+    assertThat(result.out()).contains("Usage: postrider", "Commands:", "  up ", "  example ");
+    assertThat(result.err()).isEmpty();
+  }
+
+  @Test
+  void theHelpOfExampleNamesEachOne() throws Exception {
+    try (Stream<Path> folders = Files.list(Path.of("../examples"))) {
+      List<String> examples =
+          folders
+              .filter(example -> Files.exists(example.resolve("src/main/java")))
+              .map(example -> example.getFileName().toString())
+              .filter(name -> !name.equals("stage"))
+              .toList();
+      assertThat(examples).isNotEmpty();
+      assertThat(run("example", "--help").ok().replaceAll("\\s+", " ")).contains(examples);
+    }
+    run("example", "chat", "--seconds", "3").failed(2, "./postrider, in a clone");
+  }
+
+  @Test
+  @Tag("HE-13")
+  void aCommandReadsOnlyThePartOfTheConfigurationThatItUses() throws Exception {
+    Files.writeString(
+        folder.resolve("postrider.yaml"),
+        """
+        postrider:
+          database: {url: "jdbc:postgresql://127.0.0.1:1/none"}
+          destinations:
+            rail: {type: webhook, url: "https://example.com/hook"}
+          routes: [{namespace: pay, destination: rail}]
+        """);
+    Executable postrider =
+        Executable.in(folder).with("POSTRIDER_DESTINATIONS_OTHER_PASSWORD", "s3cret");
+    postrider.run("status").failed(3, "refused");
+    postrider.run("server").failed(3, "refused");
+    postrider.run("relay").failed(2, "rail.keys: missing; expected keys");
+    assertThat(postrider.run("config").exitCode()).isEqualTo(2);
+
+    String key = run("webhook-key").ok();
+    assertThat(key).matches("whsec_[A-Za-z0-9+/]{43}=").isNotEqualTo(run("webhook-key").ok());
+    assertThat(run("webhook-key", "--json").json().get("key").toString()).startsWith("whsec_");
+    Path file = Files.writeString(folder.resolve("rail.key"), key + "\n");
+    Result result =
+        postrider.with("POSTRIDER_DESTINATIONS_RAIL_KEYS_FILE", file.toString()).run("config");
+    assertThat(result.ok())
+        .containsPattern("rail.keys +\\*+ +POSTRIDER_DESTINATIONS_RAIL_KEYS_FILE")
+        .doesNotContain(key);
+    assertThat(result.err())
+        .contains("warning: POSTRIDER_DESTINATIONS_OTHER_PASSWORD: ignored")
+        .doesNotContain("s3cret");
   }
 
   @Test

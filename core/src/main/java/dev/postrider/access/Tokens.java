@@ -28,7 +28,7 @@ public final class Tokens {
   private static final String CREATE =
       "select postrider.token_create(?, ?, ?, ?, string_to_array(?, ','), ?, ?, ?, ?)";
   private static final String REVOKE = "select postrider.token_revoke(?, ?)";
-  private static final String FIND = "select * from postrider.token_find(?)";
+  private static final String FIND = "select * from postrider.token_find(?, ?)";
   private static final String LIST = "select * from postrider.token_list(?, ?)";
 
   private static final Pattern SECRET =
@@ -93,17 +93,8 @@ public final class Tokens {
     if (!parts.matches()) {
       return Optional.empty();
     }
-    byte[] hash = sha256(parts.group(2));
-    return database.list(FIND, Tokens::hashed, Long.valueOf(parts.group(1))).stream()
-        .filter(found -> MessageDigest.isEqual(found.hash, hash))
-        .map(Hashed::token)
-        .findFirst();
-  }
-
-  private record Hashed(byte[] hash, Token token) {}
-
-  private static Hashed hashed(ResultSet row) throws SQLException {
-    return new Hashed(row.getBytes("hash"), token(row));
+    long id = Long.parseLong(parts.group(1));
+    return database.list(FIND, Tokens::token, id, sha256(parts.group(2))).stream().findFirst();
   }
 
   private static Token token(ResultSet row) throws SQLException {

@@ -45,6 +45,7 @@ public final class Archive {
 
   private final Database database;
   private final ArchiveConfig config;
+  private final ArchiveStorage storage;
   private final Pause pause;
 
   /** Waits before another try; false if there is to be none. */
@@ -53,13 +54,23 @@ public final class Archive {
     boolean await(Duration time);
   }
 
-  public Archive(DataSource dataSource, Schema schema, ArchiveConfig config) {
-    this(dataSource, schema, config, Archive::sleep);
+  /**
+   * @param storage where the files go; the caller closes it
+   */
+  public Archive(
+      DataSource dataSource, Schema schema, ArchiveConfig config, ArchiveStorage storage) {
+    this(dataSource, schema, config, storage, Archive::sleep);
   }
 
-  Archive(DataSource dataSource, Schema schema, ArchiveConfig config, Pause pause) {
+  Archive(
+      DataSource dataSource,
+      Schema schema,
+      ArchiveConfig config,
+      ArchiveStorage storage,
+      Pause pause) {
     this.database = new Database(dataSource, schema);
     this.config = config;
+    this.storage = storage;
     this.pause = pause;
   }
 
@@ -92,7 +103,6 @@ public final class Archive {
   public ArchiveReport run(String actor, Predicate<ArchiveReport> goOn)
       throws SQLException, IOException {
     RefusedException.ifBlank("actor", actor);
-    Files.createDirectories(config.directory());
     try (Connection lock = database.dataSource().getConnection();
         Session session = database.open()) {
       lock.setAutoCommit(false);
@@ -100,21 +110,29 @@ public final class Archive {
         if (!begin(lock)) {
           throw new RefusedException("another archive run is going on; wait for its end");
         }
-        return new ArchiveRun(session, config, actor, goOn, pause).run();
+        return new ArchiveRun(session, config, storage, new ArchiveRun.Caller(actor, goOn, pause))
+            .run();
       } finally {
         lock.rollback();
       }
     }
   }
 
-  /** At another level the transaction would keep its snapshot, and so all dead rows, to its end. */
+  /**
+   * Takes the lock and keeps no snapshot: vacuum could remove no dead row until the run ends. At
+   * another isolation level the transaction would keep one. So would the query's portal, which
+   * stays open until the next statement.
+   */
   private boolean begin(Connection lock) throws SQLException {
+    boolean locked;
     try (Statement statement = lock.createStatement()) {
       statement.execute("set transaction isolation level read committed");
       try (ResultSet row = statement.executeQuery(database.schema().sql(BEGIN))) {
-        return row.next() && row.getBoolean(1);
+        locked = row.next() && row.getBoolean(1);
       }
+      statement.execute("set local idle_in_transaction_session_timeout = 0");
     }
+    return locked;
   }
 
   /** The files written so far, by name, a page at a time. */
@@ -172,6 +190,7 @@ public final class Archive {
         row.getLong("messages"),
         row.getLong("bytes"),
         row.getString("sha256"),
+        row.getString("location"),
         Objects.requireNonNull(Database.instant(row, "written_at")));
   }
 }

@@ -1,20 +1,18 @@
 package dev.postrider.archive;
 
 import dev.postrider.store.RefusedException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Immutable.
+ * What is archived, and in files of which size. Immutable.
  *
- * @param directory where the files go; of one database only
  * @param retention messages older than this, by the time in their ids, are archived; at least two
  *     days, since enqueue takes ids of up to a day ago
  * @param messagesPerFile the most that one file holds
  */
-public record ArchiveConfig(Path directory, Duration retention, int messagesPerFile) {
+public record ArchiveConfig(Duration retention, int messagesPerFile) {
   private static final Duration LEAST = Duration.ofDays(2);
 
   public ArchiveConfig {
@@ -30,7 +28,7 @@ public record ArchiveConfig(Path directory, Duration retention, int messagesPerF
     }
   }
 
-  public static ArchiveConfig of(Path directory, Duration retention) {
-    return new ArchiveConfig(directory, retention, 100_000);
+  public static ArchiveConfig of(Duration retention) {
+    return new ArchiveConfig(retention, 100_000);
   }
 }

@@ -7,6 +7,7 @@ import java.util.UUID;
  * A file as the database knows it. Immutable.
  *
  * @param sha256 of the file as it is, compressed
+ * @param location the directory or URL that it was written to
  */
 public record ArchiveFile(
     String name,
@@ -16,4 +17,5 @@ public record ArchiveFile(
     long messages,
     long bytes,
     String sha256,
+    String location,
     Instant writtenAt) {}

@@ -18,7 +18,7 @@ final class ArchiveRun {
   private static final String PAGE =
       "select id, line from postrider.archive_page(?, ?, ?::uuid, ?)";
   private static final String RECORD =
-      "select postrider.archive_record(?, ?, ?, ?, ?, ?, ?, ?)::text";
+      "select postrider.archive_record(?, ?, ?, ?, ?, ?, ?, ?, ?)::text";
   private static final String REMOVE = "select postrider.archive_remove(?, ?)";
   private static final String DROP = "select postrider.archive_drop(?, ?, ?, ?)";
   private static final String DROP_ATTEMPTS = "select postrider.archive_drop_attempts(?, ?, ?)";
@@ -39,6 +39,7 @@ final class ArchiveRun {
 
   private final Session session;
   private final ArchiveConfig config;
+  private final ArchiveStorage storage;
   private final String actor;
   private final Predicate<ArchiveReport> goOn;
   private final Archive.Pause pause;
@@ -53,18 +54,17 @@ final class ArchiveRun {
   private long trimmed;
   private boolean stopped;
 
-  ArchiveRun(
-      Session session,
-      ArchiveConfig config,
-      String actor,
-      Predicate<ArchiveReport> goOn,
-      Archive.Pause pause)
+  /** Who archives, and how it goes on. */
+  record Caller(String actor, Predicate<ArchiveReport> goOn, Archive.Pause pause) {}
+
+  ArchiveRun(Session session, ArchiveConfig config, ArchiveStorage storage, Caller caller)
       throws SQLException {
     this.session = session;
     this.config = config;
-    this.actor = actor;
-    this.goOn = goOn;
-    this.pause = pause;
+    this.storage = storage;
+    this.actor = caller.actor;
+    this.goOn = caller.goOn;
+    this.pause = caller.pause;
     this.cutoff = cutoff(session, config);
   }
 
@@ -82,7 +82,7 @@ final class ArchiveRun {
   private record Line(UUID id, @Nullable String text) {}
 
   ArchiveReport run() throws SQLException, IOException {
-    SegmentWriter.clean(config.directory());
+    storage.prepare();
     for (Partition partition : plan(session, cutoff)) {
       archive(partition);
     }
@@ -119,7 +119,7 @@ final class ArchiveRun {
   private @Nullable UUID archiveFile(Partition partition, @Nullable UUID start)
       throws SQLException, IOException {
     @Nullable UUID after = start;
-    try (SegmentWriter file = new SegmentWriter(config.directory())) {
+    try (SegmentWriter file = new SegmentWriter(storage)) {
       while (after != null || start == null) {
         List<Line> page =
             session.list(
@@ -172,7 +172,8 @@ final class ArchiveRun {
         file.last(),
         file.messages(),
         file.bytes(),
-        file.sha256());
+        file.sha256(),
+        storage.location());
     files.add(file.name());
     return file;
   }

@@ -1,19 +1,9 @@
 package dev.postrider.archive;
 
-import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.channels.Channels;
-import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.security.DigestOutputStream;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -21,38 +11,21 @@ import java.util.UUID;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * Writes one file: under a temporary name first, then synced and renamed, so that a file with a
- * final name is always whole. The final name holds the checksum of the contents, so that no file is
- * ever overwritten with other contents: it may be the only place where a message is left. Not
+ * Writes one file of compressed lines. Its name holds the checksum of the contents, so that no file
+ * is ever overwritten with other contents: it may be the only place where a message is left. Not
  * thread-safe.
  */
 final class SegmentWriter implements AutoCloseable {
-  private static final String TEMPORARY = ".ndjson.gz.tmp";
-
-  private final Path directory;
-  private final Path temporary;
-  private final FileChannel channel;
-  private final MessageDigest digest = sha256();
+  private final ArchiveStorage.Draft draft;
+  private final Measured measured;
   private final OutputStream out;
   private final List<UUID> ids = new ArrayList<>();
   private long characters;
 
-  SegmentWriter(Path directory) throws IOException {
-    this.directory = directory;
-    temporary = Files.createTempFile(directory, "postrider-", TEMPORARY);
-    channel = FileChannel.open(temporary, StandardOpenOption.WRITE);
-    OutputStream file = new BufferedOutputStream(Channels.newOutputStream(channel), 1 << 16);
-    out = new GZIPOutputStream(new DigestOutputStream(file, digest), 1 << 16);
-  }
-
-  /** Removes what a run that died has left behind. */
-  static void clean(Path directory) throws IOException {
-    try (DirectoryStream<Path> left =
-        Files.newDirectoryStream(directory, "postrider-*" + TEMPORARY)) {
-      for (Path file : left) {
-        Files.deleteIfExists(file);
-      }
-    }
+  SegmentWriter(ArchiveStorage storage) throws IOException {
+    draft = storage.start();
+    measured = new Measured(draft.content());
+    out = new GZIPOutputStream(measured, 1 << 16);
   }
 
   void add(UUID id, String line) throws IOException {
@@ -71,42 +44,49 @@ final class SegmentWriter implements AutoCloseable {
     return characters;
   }
 
-  /** Ends the file and gives it its name. */
+  /** Ends the file and publishes it. */
   Written finish(String partition) throws IOException {
     out.close();
-    String checksum = HexFormat.of().formatHex(digest.digest());
+    String checksum = HexFormat.of().formatHex(measured.digest.digest());
     UUID first = ids.get(0);
     String name = partition + "-" + first + "-" + checksum.substring(0, 16) + ".ndjson.gz";
-    Path file = directory.resolve(name);
-    sync(temporary);
-    long bytes = Files.size(temporary);
-    Files.move(
-        temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-    sync(directory);
-    return new Written(name, first, ids.get(ids.size() - 1), ids.size(), bytes, checksum);
-  }
-
-  /** The rename itself lasts only when the directory is synced too. */
-  private static void sync(Path path) throws IOException {
-    try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
-      channel.force(true);
-    }
+    draft.publish(name, measured.bytes, checksum);
+    return new Written(name, first, ids.get(ids.size() - 1), ids.size(), measured.bytes, checksum);
   }
 
   @Override
   public void close() throws IOException {
-    channel.close();
-    Files.deleteIfExists(temporary);
-  }
-
-  private static MessageDigest sha256() {
-    try {
-      return MessageDigest.getInstance("SHA-256");
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException(e);
-    }
+    draft.close();
   }
 
   /** A finished file. */
   record Written(String name, UUID first, UUID last, long messages, long bytes, String sha256) {}
+
+  /** Counts and digests the compressed bytes. */
+  private static final class Measured extends OutputStream {
+    private final OutputStream out;
+    private final MessageDigest digest = Sha256.start();
+    private long bytes;
+
+    Measured(OutputStream out) {
+      this.out = out;
+    }
+
+    @Override
+    public void write(int b) throws IOException {
+      write(new byte[] {(byte) b}, 0, 1);
+    }
+
+    @Override
+    public void write(byte[] from, int offset, int length) throws IOException {
+      out.write(from, offset, length);
+      digest.update(from, offset, length);
+      bytes += length;
+    }
+
+    @Override
+    public void close() throws IOException {
+      out.close();
+    }
+  }
 }

@@ -1,8 +1,8 @@
 /**
- * The last stage. What comes in: a retention and a directory. What goes out: compressed files of
+ * The last stage. What comes in: a retention and a storage. What goes out: compressed files of
  * settled messages, each with a record of its checksum, and a log that is shorter by as much.
  * Nothing pending, processing or dead and unresolved leaves the log here, and nothing at all before
- * the file that holds it is safely on disk and recorded.
+ * the file that holds it is durable and recorded.
  */
 @NullMarked
 package dev.postrider.archive;

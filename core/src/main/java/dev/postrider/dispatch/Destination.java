@@ -4,6 +4,7 @@ import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +40,15 @@ public interface Destination extends AutoCloseable {
    */
   default @Nullable String target(Message message) {
     return message.route().toString();
+  }
+
+  /**
+   * What kind of destination it is, such as {@code webhook}: operators see it beside the name. By
+   * default the name of the class, without {@code Destination} and in lower case.
+   */
+  default String type() {
+    String name = getClass().getSimpleName().toLowerCase(Locale.ROOT);
+    return name.endsWith("destination") ? name.substring(0, name.length() - 11) : name;
   }
 
   /** How many messages it can work on at a time; more are not handed over. */

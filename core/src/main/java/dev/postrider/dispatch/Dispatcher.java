@@ -2,6 +2,7 @@ package dev.postrider.dispatch;
 
 import dev.postrider.message.Answered;
 import dev.postrider.message.Claimed;
+import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import dev.postrider.observe.RelayListener;
@@ -16,6 +17,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,7 +31,10 @@ import org.slf4j.LoggerFactory;
 public final class Dispatcher implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
 
+  private static final Pattern TYPE = Pattern.compile("[\\w.-]{1,100}");
+
   private final String name;
+  private final String type;
   private final Destination destination;
   private final DestinationOptions options;
   private final RelayListener listener;
@@ -49,6 +54,7 @@ public final class Dispatcher implements AutoCloseable {
   public Dispatcher(
       String name, Destination destination, DestinationOptions options, RelayListener listener) {
     this.name = name;
+    this.type = type(destination);
     this.destination = destination;
     this.options = options;
     this.listener = listener;
@@ -67,6 +73,20 @@ public final class Dispatcher implements AutoCloseable {
 
   public String name() {
     return name;
+  }
+
+  /** The destination's type, or {@code custom} if it has none that can be shown. */
+  public String type() {
+    return type;
+  }
+
+  private static String type(Destination destination) {
+    try {
+      String type = destination.type();
+      return type != null && TYPE.matcher(type).matches() ? type : "custom";
+    } catch (RuntimeException e) {
+      return "custom";
+    }
   }
 
   /** Does something under the lock, then tells the sinks what came of it, without the lock. */
@@ -290,7 +310,7 @@ public final class Dispatcher implements AutoCloseable {
       }
     } catch (Throwable e) {
       log.warn("event=outbox_destination_threw destination={}", name, e);
-      String error = e.getClass().getSimpleName() + ": " + e.getMessage();
+      String error = ErrorReport.of(e);
       taken.forEach(parcel -> threw(parcel, error));
     } finally {
       delivering(false);

@@ -1,8 +1,10 @@
 package dev.postrider.dispatch;
 
+import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.PostriderException;
+import dev.postrider.message.UnreadablePayloadException;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -92,9 +94,10 @@ public final class HandlerDestination implements Destination {
   private Outcome handle(Message message) {
     try {
       return handler.handle(message);
+    } catch (UnreadablePayloadException e) {
+      return Outcome.terminal("payload_unreadable", String.valueOf(e.getMessage()));
     } catch (Throwable e) {
-      return Outcome.retryable(
-          "handler_threw", e.getClass().getSimpleName() + ": " + e.getMessage());
+      return Outcome.retryable("handler_threw", ErrorReport.of(e));
     }
   }
 

@@ -3,7 +3,10 @@ package dev.postrider.dispatch;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 
-/** Your own code as a destination. A thrown exception counts as retryable. */
+/**
+ * Your own code as a destination. A thrown exception counts as retryable, except {@link
+ * dev.postrider.message.UnreadablePayloadException}, which counts as terminal.
+ */
 @FunctionalInterface
 public interface MessageHandler {
   Outcome handle(Message message) throws Exception;

@@ -2,8 +2,10 @@ package dev.postrider.enqueue;
 
 import dev.postrider.message.Enqueued;
 import dev.postrider.message.InvalidMessageException;
+import dev.postrider.message.JsonCodec;
 import dev.postrider.message.NewMessage;
 import dev.postrider.observe.LogLine;
+import dev.postrider.store.Advice;
 import dev.postrider.store.NoTransactionException;
 import dev.postrider.store.Schema;
 import java.sql.Connection;
@@ -53,14 +55,28 @@ public final class Outbox {
   private static final String DEADLOCK = "40P01";
 
   private final Schema schema;
+  private final @Nullable JsonCodec codec;
   private final String enqueueBatch;
 
+  /** An outbox in the default schema, for payloads that are text or bytes. */
   public Outbox() {
     this(Schema.DEFAULT);
   }
 
+  /** An outbox in the default schema that also takes objects as payloads. */
+  public Outbox(JsonCodec codec) {
+    this(Schema.DEFAULT, codec);
+  }
+
+  /** An outbox in another schema, for payloads that are text or bytes. */
   public Outbox(Schema schema) {
+    this(schema, null);
+  }
+
+  /** An outbox in another schema that also takes objects as payloads, if it has a codec. */
+  public Outbox(Schema schema, @Nullable JsonCodec codec) {
     this.schema = schema;
+    this.codec = codec;
     this.enqueueBatch = schema.sql(ENQUEUE_BATCH);
   }
 
@@ -69,13 +85,15 @@ public final class Outbox {
    * first message's.
    *
    * @throws NoTransactionException if the connection is in auto-commit mode; nothing is written
-   * @throws InvalidMessageException if a field is missing or over its limit; nothing is written
+   * @throws InvalidMessageException if a field is missing or over its limit, or if the codec cannot
+   *     write the payload; nothing is written
    * @throws SQLTransactionRollbackException if two transactions wait for each other's keys
-   * @throws SQLException from the driver, as it is; with SQLSTATE 23505 the caller's own id exists
+   * @throws SQLException from the driver; with SQLSTATE 23505 the caller's own id exists. If the
+   *     schema or a privilege is missing, it says what to do
    */
   public Enqueued enqueue(Connection connection, NewMessage message) throws SQLException {
     NoTransactionException.check(connection, "enqueue");
-    EnqueueCall call = new EnqueueCall(message);
+    EnqueueCall call = new EnqueueCall(encoded(message));
     try {
       Enqueued enqueued = null;
       String quick = call.quickSql();
@@ -87,7 +105,7 @@ public final class Outbox {
       }
       return logged(message, enqueued);
     } catch (SQLException e) {
-      throw refusalOr(e);
+      throw refusalOr(e, connection);
     }
   }
 
@@ -117,8 +135,9 @@ public final class Outbox {
     if (messages.isEmpty()) {
       return List.of();
     }
+    String batch = BatchJson.of(encoded(messages));
     try (PreparedStatement call = connection.prepareStatement(enqueueBatch)) {
-      call.setString(1, BatchJson.of(messages));
+      call.setString(1, batch);
       try (ResultSet rows = call.executeQuery()) {
         @Nullable Enqueued[] answers = new Enqueued[messages.size()];
         while (rows.next()) {
@@ -130,8 +149,37 @@ public final class Outbox {
         return list;
       }
     } catch (SQLException e) {
-      throw refusalOr(e);
+      throw refusalOr(e, connection);
     }
+  }
+
+  private NewMessage encoded(NewMessage message) {
+    Object value = message.content();
+    if (value == null) {
+      return message;
+    }
+    if (codec == null) {
+      throw new InvalidMessageException(
+          "payload",
+          "payload is an object (%s), and this outbox has no codec to write it; create it with one,"
+                  .formatted(value.getClass().getName())
+              + " such as new Outbox(new Jackson3Codec(mapper)), or pass JSON text");
+    }
+    return codec.encode(message);
+  }
+
+  /** Names the message by its place, as the database does. */
+  private List<NewMessage> encoded(List<NewMessage> messages) {
+    List<NewMessage> encoded = new ArrayList<>(messages.size());
+    for (NewMessage message : messages) {
+      try {
+        encoded.add(encoded(message));
+      } catch (InvalidMessageException e) {
+        throw new InvalidMessageException(
+            e.field(), "message %d: %s".formatted(encoded.size() + 1, e.getMessage()), e);
+      }
+    }
+    return encoded;
   }
 
   private static Enqueued enqueued(ResultSet row) throws SQLException {
@@ -157,14 +205,16 @@ public final class Outbox {
     return enqueued;
   }
 
-  private static SQLException refusalOr(SQLException error) {
+  private SQLException refusalOr(SQLException error, Connection connection) throws SQLException {
     if (REFUSED.equals(error.getSQLState()) && error instanceof PSQLException refusal) {
       ServerErrorMessage server = refusal.getServerErrorMessage();
       if (server != null && server.getMessage() != null && server.getColumn() != null) {
         throw new InvalidMessageException(server.getColumn(), server.getMessage(), error);
       }
     }
-    return DEADLOCK.equals(error.getSQLState()) ? deadlock(error) : error;
+    return DEADLOCK.equals(error.getSQLState())
+        ? deadlock(error)
+        : Advice.on(error, schema, "producer", connection.getMetaData().getUserName());
   }
 
   private static SQLException deadlock(SQLException error) {

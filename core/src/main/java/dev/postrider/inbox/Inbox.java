@@ -25,7 +25,8 @@ public final class Inbox {
       """
       insert into postrider.inbox_sequence as s (consumer, ordering_key, last_sequence)
       values (?, ?, ?)
-      on conflict (consumer, ordering_key) do update set last_sequence = excluded.last_sequence
+      on conflict (consumer, ordering_key) do update
+         set last_sequence = excluded.last_sequence, passed_at = now()
        where s.last_sequence < excluded.last_sequence
       """;
 

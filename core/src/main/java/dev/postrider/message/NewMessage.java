@@ -10,7 +10,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * A message to enqueue. Only namespace, topic and payload are mandatory; limits are checked by the
  * database, which refuses with the field's name. Text that PostgreSQL cannot hold is refused here.
- * Immutable.
+ * Immutable, except that the content is the caller's object.
+ *
+ * @param payload empty while there is a content
+ * @param content an object that the outbox's codec turns into the payload, null if there is a
+ *     payload
  */
 public record NewMessage(
     Route route,
@@ -24,7 +28,8 @@ public record NewMessage(
     @Nullable String eventType,
     Map<String, String> headers,
     @Nullable Instant notBefore,
-    @Nullable UUID id) {
+    @Nullable UUID id,
+    @Nullable Object content) {
 
   public NewMessage {
     headers = Map.copyOf(headers);
@@ -54,8 +59,29 @@ public record NewMessage(
     return contentType == null;
   }
 
+  /** The same message with this JSON as its payload instead of an object. */
+  NewMessage withJson(String json) {
+    Text.check("payload", json);
+    return new NewMessage(
+        route,
+        json.getBytes(StandardCharsets.UTF_8),
+        null,
+        key,
+        dedupeKey,
+        tenant,
+        aggregateType,
+        aggregateId,
+        eventType,
+        headers,
+        notBefore,
+        id,
+        null);
+  }
+
   /** Collects the fields; not thread-safe. */
   public static final class Builder {
+    private static final byte[] NO_BYTES = {};
+
     private final Route route;
     private byte @Nullable [] payload;
     private @Nullable String contentType;
@@ -68,23 +94,55 @@ public record NewMessage(
     private final Map<String, String> headers = new LinkedHashMap<>();
     private @Nullable Instant notBefore;
     private @Nullable UUID id;
+    private @Nullable Object content;
 
     private Builder(Route route) {
       this.route = route;
     }
 
-    /** A JSON payload; the database refuses what is not JSON. */
+    /** A JSON payload as text; the database refuses what is not JSON. */
     public Builder json(String json) {
+      given(json);
       Text.check("payload", json);
       this.payload = json.getBytes(StandardCharsets.UTF_8);
       this.contentType = null;
+      this.content = null;
       return this;
+    }
+
+    /**
+     * A JSON payload as an object, such as a record. The {@link JsonCodec} of the outbox writes it
+     * when the message is enqueued.
+     *
+     * @throws InvalidMessageException if it is text or bytes: JSON text goes to {@link
+     *     #json(String)}
+     */
+    public Builder json(Object object) {
+      given(object);
+      if (object instanceof CharSequence || object instanceof byte[]) {
+        throw new InvalidMessageException(
+            "payload",
+            "payload is a %s that was passed as an object; pass JSON text to json(String), other"
+                    .formatted(object.getClass().getSimpleName())
+                + " bytes to payload(bytes, contentType)");
+      }
+      this.payload = NO_BYTES;
+      this.contentType = null;
+      this.content = object;
+      return this;
+    }
+
+    private static void given(@Nullable Object payload) {
+      if (payload == null) {
+        throw new InvalidMessageException("payload", "payload is null; it is mandatory");
+      }
     }
 
     /** A payload of any other kind. */
     public Builder payload(byte[] bytes, String type) {
       this.payload = bytes.clone();
       this.contentType = type;
+      this.content = null;
       return this;
     }
 
@@ -156,7 +214,8 @@ public record NewMessage(
           eventType,
           headers,
           notBefore,
-          id);
+          id,
+          content);
     }
   }
 }

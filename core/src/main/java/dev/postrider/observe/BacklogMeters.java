@@ -12,10 +12,11 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gauges over the last backlog that was read; no number at all before the first. When reads fail
- * the last numbers stay, and their age grows. Thread-safe.
+ * Gauges over the last backlog that was read, in a Micrometer registry; no number at all before the
+ * first. When reads fail the last numbers stay, and their age grows. For processes that run a
+ * {@link BacklogSampler}. Thread-safe.
  */
-final class BacklogMeters {
+public final class BacklogMeters {
   private static final int TOPICS_MOST = 100;
 
   private record Shown(Backlog backlog, long atNanos) {}
@@ -25,7 +26,7 @@ final class BacklogMeters {
   private final MultiGauge dead;
   private volatile @Nullable Shown shown;
 
-  BacklogMeters(MeterRegistry registry) {
+  public BacklogMeters(MeterRegistry registry) {
     gauge(
         registry,
         "outbox.pending.depth",
@@ -102,7 +103,8 @@ final class BacklogMeters {
     return duration.toMillis() / 1000.0;
   }
 
-  void show(Backlog backlog) {
+  /** Shows what was read from the database; give it to a {@link BacklogSampler}. */
+  public void show(Backlog backlog) {
     shown = new Shown(backlog, System.nanoTime());
     // The topics that need looking at, should there be more than a dashboard can bear.
     List<Topic> topics =

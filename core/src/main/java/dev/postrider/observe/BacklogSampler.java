@@ -31,7 +31,7 @@ public final class BacklogSampler implements AutoCloseable {
 
   /**
    * @param every pause between two reads, at least half a second; 10 s suits most
-   * @param sink takes what was read, such as {@code metrics::backlog}
+   * @param sink takes what was read, such as {@code backlogMeters::show}
    */
   public BacklogSampler(
       DataSource dataSource, Schema schema, Duration every, Consumer<Backlog> sink) {

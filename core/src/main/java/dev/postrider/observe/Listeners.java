@@ -93,6 +93,16 @@ final class Listeners implements RelayListener {
   }
 
   @Override
+  public void retained(String task, long removed, Duration took) {
+    each(listener -> listener.retained(task, removed, took));
+  }
+
+  @Override
+  public void retentionFailed(String task, Exception error) {
+    each(listener -> listener.retentionFailed(task, error));
+  }
+
+  @Override
   public void databaseFailed(String kind, Exception error) {
     each(listener -> listener.databaseFailed(kind, error));
   }

@@ -118,6 +118,27 @@ public final class LoggingListener implements RelayListener {
   }
 
   @Override
+  public void retained(String task, long removed, Duration took) {
+    LogLine line =
+        LogLine.of("outbox_retention_done")
+            .put("task", task)
+            .put("removed", removed)
+            .put("took_ms", took.toMillis());
+    if (removed > 0) {
+      log.info("{}", line);
+    } else {
+      log.debug("{}", line);
+    }
+  }
+
+  @Override
+  public void retentionFailed(String task, Exception error) {
+    log.warn(
+        "{}",
+        LogLine.of("outbox_retention_failed").put("task", task).put("error", error.getMessage()));
+  }
+
+  @Override
   public void targetBreaker(String destination, String target, String state) {
     if (budget.allows("outbox_target_breaker_changed:" + destination)) {
       LogLine line =

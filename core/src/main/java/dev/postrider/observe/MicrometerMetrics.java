@@ -10,29 +10,40 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntSupplier;
-import java.util.stream.Stream;
 
 /**
  * Counts what a relay does in a Micrometer registry; {@code docs/reference/metrics.md} lists the
- * names. Needs Micrometer on the class path, as nothing else in the core does. One instance may
- * serve several relays, and a {@link BacklogSampler} beside them. Thread-safe.
+ * names. Needs Micrometer on the class path. One instance may serve several relays. Make one only
+ * in a process that runs a relay: its series start at 0, and alerts take them for a relay.
+ * Thread-safe.
  */
 public final class MicrometerMetrics implements RelayListener {
-  private static final String FLUSH_PREFIX = "outbox_flush_";
-  private static final Set<String> FLUSH_OUTCOMES =
-      Set.of("success", "retry", "dead", "conflict", "dedup_hit", "db_timeout", "db_error");
   private static final Set<String> WAKEUPS =
       Set.of("notify", "poll", "local", "help", "control", "stop");
   private static final Set<String> DATABASE_FAILURES =
       Set.of("timeout", "transient", "conflict", "fatal");
 
+  private static final Set<String> RETENTION_TASKS =
+      Set.of(
+          "messages",
+          "dedupe_keys",
+          "inbox",
+          "stream",
+          "dead_letters",
+          "audit",
+          "replay_jobs",
+          "workers",
+          "delivered_content",
+          "ordering_keys");
+
   private final MeterRegistry registry;
   private final EventTypes eventTypes = new EventTypes();
-  private final BacklogMeters backlogMeters;
   private final Map<String, DestinationMeters> destinations = new ConcurrentHashMap<>();
-  private final Map<String, Counter> wakeups;
-  private final Map<String, Counter> databaseFailures;
-  private final Map<String, Counter> flushes;
+  private final TagMeters wakeups;
+  private final TagMeters databaseFailures;
+  private final TagMeters retained;
+  private final TagMeters retentionRuns;
+  private final TagMeters retentionFailures;
   private final Counter zombies;
   private final Counter requeues;
   private final Counter fullClaims;
@@ -42,16 +53,34 @@ public final class MicrometerMetrics implements RelayListener {
 
   public MicrometerMetrics(MeterRegistry registry) {
     this.registry = registry;
-    this.backlogMeters = new BacklogMeters(registry);
     // All of them at once: a series that starts with its first event hides that event from rate().
-    this.wakeups = counters("outbox.wakeups", "Why a thread of the relay woke", "reason", WAKEUPS);
+    this.wakeups =
+        TagMeters.of(
+            registry, "outbox.wakeups", "Why a thread of the relay woke", "reason", WAKEUPS);
     this.databaseFailures =
-        counters(
+        TagMeters.of(
+            registry,
             "outbox.database.failures",
             "Failed calls of the relay to the database",
             "kind",
             DATABASE_FAILURES);
-    this.flushes = counters("outbox.flush", "Calls to the lease store", "outcome", FLUSH_OUTCOMES);
+    this.retained =
+        TagMeters.of(
+            registry,
+            "outbox.retention.removed",
+            "Rows removed because they were past their retention",
+            "task",
+            RETENTION_TASKS);
+    this.retentionRuns =
+        TagMeters.of(
+            registry, "outbox.retention.runs", "Retention tasks done", "task", RETENTION_TASKS);
+    this.retentionFailures =
+        TagMeters.of(
+            registry,
+            "outbox.retention.failures",
+            "Retention tasks that failed",
+            "task",
+            RETENTION_TASKS);
     this.zombies = DestinationMeters.attempts(registry, "none", AttemptState.ZOMBIE_REQUEUE.name());
     this.requeues =
         Counter.builder("outbox.reaper.requeues")
@@ -77,44 +106,6 @@ public final class MicrometerMetrics implements RelayListener {
         .register(registry);
   }
 
-  private Map<String, Counter> counters(
-      String name, String description, String tag, Set<String> values) {
-    Map<String, Counter> counters = new ConcurrentHashMap<>();
-    Stream.concat(values.stream(), Stream.of("other"))
-        .forEach(
-            value ->
-                counters.put(
-                    value,
-                    Counter.builder(name)
-                        .description(description)
-                        .tag(tag, value)
-                        .register(registry)));
-    return Map.copyOf(counters);
-  }
-
-  /** The counter of a value; one that is not known counts as other, so that tags stay few. */
-  private static Counter counter(Map<String, Counter> counters, String value) {
-    Counter known = counters.get(value);
-    return known != null
-        ? known
-        : counters.getOrDefault("other", counters.values().iterator().next());
-  }
-
-  /** Shows what was read from the database; give it to a {@link BacklogSampler}. */
-  public void backlog(Backlog backlog) {
-    backlogMeters.show(backlog);
-  }
-
-  /**
-   * Counts what calls to the lease store came to.
-   *
-   * @param code such as {@code dedup_hit}, with or without its prefix {@code outbox_flush_}
-   */
-  public void flushed(String code, int count) {
-    String outcome = code.startsWith(FLUSH_PREFIX) ? code.substring(FLUSH_PREFIX.length()) : code;
-    counter(flushes, outcome).increment(count);
-  }
-
   private DestinationMeters destination(String name) {
     DestinationMeters known = destinations.get(name);
     return known != null
@@ -134,7 +125,7 @@ public final class MicrometerMetrics implements RelayListener {
 
   @Override
   public void woken(String reason) {
-    counter(wakeups, reason).increment();
+    wakeups.increment(reason, 1);
   }
 
   @Override
@@ -161,6 +152,17 @@ public final class MicrometerMetrics implements RelayListener {
   }
 
   @Override
+  public void retained(String task, long removed, Duration took) {
+    retained.increment(task, removed);
+    retentionRuns.increment(task, 1);
+  }
+
+  @Override
+  public void retentionFailed(String task, Exception error) {
+    retentionFailures.increment(task, 1);
+  }
+
+  @Override
   public void breaker(String destination, String state) {
     destination(destination).breaker(state);
   }
@@ -177,6 +179,6 @@ public final class MicrometerMetrics implements RelayListener {
 
   @Override
   public void databaseFailed(String kind, Exception error) {
-    counter(databaseFailures, kind).increment();
+    databaseFailures.increment(kind, 1);
   }
 }

@@ -63,6 +63,12 @@ public interface RelayListener {
   /** A destination broke its contract: what it did, and for which message if one is known. */
   default void violation(String destination, String what) {}
 
+  /** A retention task came to its end, or was stopped, after removing so many rows. */
+  default void retained(String task, long removed, Duration took) {}
+
+  /** A retention task failed and is tried again later; {@code all} if none could be started. */
+  default void retentionFailed(String task, Exception error) {}
+
   /** The database failed; the relay goes on by itself. */
   default void databaseFailed(String kind, Exception error) {}
 }

@@ -62,6 +62,7 @@ final class Carrier implements Runnable {
       Doorbell doorbell,
       Routing routing,
       Partitions partitions,
+      HeldConnection.Work schemaCheck,
       RelayListener listener) {}
 
   private final RelayConfig config;
@@ -138,6 +139,11 @@ final class Carrier implements Runnable {
     return Duration.ofNanos(System.nanoTime() - loopedAtNanos);
   }
 
+  /** What it fails at and will go on failing at unless somebody acts; null if nothing. */
+  @Nullable String failure() {
+    return session.failure();
+  }
+
   /** The number by which the database knows it; 0, which is nobody's, before it is connected. */
   int worker() {
     return worker;
@@ -157,12 +163,12 @@ final class Carrier implements Runnable {
   @Override
   public void run() {
     try {
-      session.tryRun(connection -> {}, wakeup); // connecting reads the routes
+      session.tryRun("connect", connection -> {}, wakeup); // connecting reads the routes
       while (!stopping || !held.isEmpty()) {
         loopedAtNanos = System.nanoTime();
         takeAnswers();
         if (discover && !stopping) {
-          discover = !session.tryRun(stages.routing()::discover, wakeup);
+          discover = !session.tryRun("discover", this::discover, wakeup);
         }
         List<Load> loads = loads();
         try {
@@ -175,7 +181,7 @@ final class Carrier implements Runnable {
           loads.forEach(Load::done);
         }
       }
-      session.tryRun(connection -> stages.leases().stopped(connection, worker), wakeup);
+      session.tryRun("stop", connection -> stages.leases().stopped(connection, worker), wakeup);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (RuntimeException | Error e) {
@@ -209,7 +215,13 @@ final class Carrier implements Runnable {
     return amounts;
   }
 
+  /** A carrier that finds a new topic claims from it: the ring may have come to nobody else. */
+  private void discover(Connection connection) throws SQLException {
+    hungry |= stages.routing().discover(connection);
+  }
+
   private void connected(Connection connection) throws SQLException {
+    stages.schemaCheck().run(connection);
     worker = stages.leases().worker(connection, name, instance);
     stages.routing().refresh(connection);
     stages.routing().discover(connection);
@@ -274,6 +286,7 @@ final class Carrier implements Runnable {
     long askedAt = System.nanoTime();
     boolean done =
         session.tryRun(
+            "carry",
             connection -> {
               claimed.clear();
               full[0] = false;
@@ -459,7 +472,7 @@ final class Carrier implements Runnable {
     }
     long answerSoon = answerSoonNanos();
     if (lead && config.listen() && !hungry && !armed && !stopping && answerSoon <= 0) {
-      armed = session.tryRun(c -> stages.doorbell().arm(c), wakeup);
+      armed = session.tryRun("sleep", c -> stages.doorbell().arm(c), wakeup);
       discover = true;
       // Look once more: what committed before the flag went up did not ring. Also if another relay
       // raised it: that one looks for its own routes only.
@@ -488,7 +501,7 @@ final class Carrier implements Runnable {
       discover |= stages.routing().unknownRung();
     }
     if (reasons.contains(Wakeup.Reason.CONTROL)) {
-      session.tryRun(stages.routing()::refresh, wakeup);
+      session.tryRun("refresh", stages.routing()::refresh, wakeup);
       discover = true;
     }
     localLook = reasons.contains(Wakeup.Reason.LOCAL);
@@ -527,7 +540,7 @@ final class Carrier implements Runnable {
       busySinceNanos = claimed.isEmpty() ? 0 : now;
     } else if (now - busySinceNanos > BUSY_NANOS) {
       Set<Integer> busy = claimed.stream().map(Claimed::routeId).collect(Collectors.toSet());
-      armed = !session.tryRun(c -> stages.doorbell().disarm(c, busy), wakeup);
+      armed = !session.tryRun("wake", c -> stages.doorbell().disarm(c, busy), wakeup);
     }
   }
 }

@@ -2,6 +2,7 @@ package dev.postrider.relay;
 
 import dev.postrider.dispatch.Dispatcher;
 import dev.postrider.message.Claimed;
+import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.RetryPolicy;
 import dev.postrider.message.Route;
@@ -33,13 +34,18 @@ record Line(
     try {
       return messageCheck.refuse(claimed.message());
     } catch (RuntimeException e) {
-      return Outcome.retryable("check_threw", e.getClass().getSimpleName() + ": " + e.getMessage());
+      return Outcome.retryable("check_threw", ErrorReport.of(e));
     }
   }
 
   boolean serves(Route route) {
     return (namespace.equals(ANY) || namespace.equals(route.namespace()))
         && (topic.equals(ANY) || topic.equals(route.topic()));
+  }
+
+  @Override
+  public String toString() {
+    return namespace + "/" + topic + " -> " + dispatcher.name();
   }
 
   /** How much it leaves open: the line that leaves least wins, and the namespace counts first. */

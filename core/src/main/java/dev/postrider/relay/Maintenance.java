@@ -12,30 +12,43 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What goes on beside carrying: timeouts, renewal of leases while a destination is slow, the
- * reaper, fresh routes and pauses, partitions for the days to come. One thread, one connection of
- * its own.
+ * reaper, fresh routes and pauses, the relay's record in the database, partitions for the days to
+ * come. One thread with its own connection.
  */
 final class Maintenance implements Runnable {
   private static final Duration TICK = Duration.ofMillis(50);
   private static final Duration REFRESH_EVERY = Duration.ofSeconds(1);
+  private static final Duration FLEET_EVERY = Duration.ofSeconds(5);
   private static final int REAP_ALL_EVERY = 6;
   private static final Duration PARTITIONS_EVERY = Duration.ofHours(1);
+  private static final Duration AGAIN_MAX = Duration.ofSeconds(10);
 
   /** A task with the time of its next run. */
   private static final class Chore {
+    final String name;
     final Duration every;
     final HeldConnection.Work work;
     long dueNanos;
 
-    Chore(Duration every, HeldConnection.Work work) {
+    Chore(String name, Duration every, HeldConnection.Work work) {
+      this.name = name;
       this.every = every;
       this.work = work;
       this.dueNanos = System.nanoTime();
     }
+
+    /** After a failure: soon, so that it is known when the trouble is over. */
+    Duration again() {
+      return shorter(every, AGAIN_MAX);
+    }
   }
+
+  /** What this relay tells the fleet, and what it knows of the others. */
+  record FleetWork(Registration registration, UnroutedTopics unrouted, RingOwners ringOwners) {}
 
   private final RelayConfig config;
   private final List<Carrier> carriers;
@@ -54,21 +67,41 @@ final class Maintenance implements Runnable {
       Carrier.Stages stages,
       Carrier.SessionFactory sessions,
       List<Carrier> carriers,
-      List<Dispatcher> dispatchers) {
+      List<Dispatcher> dispatchers,
+      FleetWork fleet) {
     this.config = config;
     this.carriers = carriers;
     this.dispatchers = dispatchers;
     this.leases = stages.leases();
     this.listener = stages.listener();
     this.session = sessions.open(connection -> {});
-    chores.add(new Chore(config.lease().dividedBy(6), this::renew));
-    chores.add(new Chore(config.reapInterval(), this::reap));
-    chores.add(new Chore(REFRESH_EVERY, connection -> refresh(connection, stages.routing())));
-    chores.add(new Chore(config.reapInterval(), this::seen));
+    chores.add(new Chore("renew", config.lease().dividedBy(6), this::renew));
+    chores.add(new Chore("reap", config.reapInterval(), this::reap));
+    chores.add(
+        new Chore("refresh", REFRESH_EVERY, connection -> refresh(connection, stages.routing())));
+    chores.add(new Chore("seen", config.reapInterval(), this::seen));
     chores.add(
         new Chore(
+            "record",
+            REFRESH_EVERY,
+            connection -> fleet.registration.update(connection, carriers.get(0).worker())));
+    chores.add(
+        new Chore("fleet", shorter(FLEET_EVERY, config.reapInterval()), fleet.ringOwners::refresh));
+    chores.add(new Chore("unrouted", config.reapInterval(), fleet.unrouted::look));
+    chores.add(
+        new Chore(
+            "partitions",
             PARTITIONS_EVERY,
             connection -> stages.partitions().ensure(connection, config.partitionsAhead())));
+  }
+
+  private static Duration shorter(Duration one, Duration other) {
+    return one.compareTo(other) < 0 ? one : other;
+  }
+
+  /** What it fails at and will go on failing at unless somebody acts; null if nothing. */
+  @Nullable String failure() {
+    return session.failure();
   }
 
   void stop() {
@@ -83,8 +116,8 @@ final class Maintenance implements Runnable {
         sweep();
         for (Chore chore : chores) {
           if (System.nanoTime() - chore.dueNanos >= 0 && !stopping) {
-            session.tryRun(chore.work, wakeup);
-            chore.dueNanos = System.nanoTime() + chore.every.toNanos();
+            boolean done = session.tryRun(chore.name, chore.work, wakeup);
+            chore.dueNanos = System.nanoTime() + (done ? chore.every : chore.again()).toNanos();
           }
         }
         wakeup.pause(TICK);

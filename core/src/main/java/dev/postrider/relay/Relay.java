@@ -6,10 +6,14 @@ import dev.postrider.dispatch.DestinationOptions;
 import dev.postrider.dispatch.Dispatcher;
 import dev.postrider.message.PostriderException;
 import dev.postrider.message.RetryPolicy;
+import dev.postrider.message.Route;
 import dev.postrider.observe.LoggingListener;
 import dev.postrider.observe.RelayListener;
+import dev.postrider.retention.Retention;
+import dev.postrider.retention.RetentionConfig;
 import dev.postrider.settle.Leases;
 import dev.postrider.settle.Settlements;
+import dev.postrider.store.Migrations;
 import dev.postrider.store.Partitions;
 import dev.postrider.store.Schema;
 import dev.postrider.wake.Doorbell;
@@ -21,6 +25,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -29,11 +34,21 @@ import org.jspecify.annotations.Nullable;
  * number of processes, may work on one database. Start and close are idempotent; thread-safe.
  */
 public final class Relay implements AutoCloseable {
+  /** What a producer rings with: the number of its topic. */
+  private static final Pattern ROUTE = Pattern.compile("[0-9]{1,9}");
+
+  /** When a relay looks that does not own the topic of a ring. */
+  private static final Duration OTHERS_RING = Duration.ofMillis(250);
+
   private final RelayConfig config;
+  private final Registration registration;
+  private final RingOwners ringOwners;
   private final Routing routing;
   private final List<Dispatcher> dispatchers;
   private final List<Carrier> carriers = new ArrayList<>();
   private final Maintenance maintenance;
+  private final Retention retention;
+  private final boolean retains;
   private final @Nullable DoorbellListener doorbellListener;
   private final List<Thread> threads = new ArrayList<>();
   private boolean started;
@@ -51,15 +66,27 @@ public final class Relay implements AutoCloseable {
             new Doorbell(builder.schema),
             routing,
             new Partitions(builder.schema),
+            new Migrations(builder.schema)::require,
             listener);
-    Carrier.SessionFactory sessions =
-        onConnect ->
-            new Session(builder.dataSource, config.statementTimeout(), listener, onConnect);
-    String instance = UUID.randomUUID().toString();
+    Session.Origin origin =
+        new Session.Origin(builder.dataSource, builder.schema, config.statementTimeout(), listener);
+    Carrier.SessionFactory sessions = onConnect -> new Session(origin, onConnect);
+    Identity identity = Identity.of(config.name(), UUID.randomUUID().toString(), config.listen());
     for (int number = 1; number <= config.carriers(); number++) {
-      carriers.add(new Carrier(config, stages, sessions, number, instance, this::callHelp));
+      carriers.add(
+          new Carrier(config, stages, sessions, number, identity.instance(), this::callHelp));
     }
-    this.maintenance = new Maintenance(config, stages, sessions, carriers, dispatchers);
+    this.registration =
+        new Registration(identity, dispatchers, List.copyOf(builder.lines), builder.schema);
+    this.ringOwners = new RingOwners(identity.instance(), builder.schema);
+    Maintenance.FleetWork fleet =
+        new Maintenance.FleetWork(
+            registration, new UnroutedTopics(routing, builder.schema), ringOwners);
+    this.maintenance = new Maintenance(config, stages, sessions, carriers, dispatchers, fleet);
+    this.retains = !builder.retention.periods().isEmpty();
+    this.retention =
+        new Retention(
+            builder.dataSource, builder.schema, builder.retention, config.name(), listener);
     DataSource direct = builder.direct == null ? builder.dataSource : builder.direct;
     this.doorbellListener =
         config.listen() ? new DoorbellListener(direct, builder.schema, this::heard) : null;
@@ -75,11 +102,15 @@ public final class Relay implements AutoCloseable {
       return this;
     }
     started = true;
+    registration.log();
     dispatchers.forEach(Dispatcher::start);
     for (Carrier carrier : carriers) {
       run(carrier, "carry-" + (threads.size() + 1));
     }
     run(maintenance, "maintain");
+    if (retains) {
+      run(retention, "retain");
+    }
     if (doorbellListener != null) {
       doorbellListener.start();
     }
@@ -98,14 +129,28 @@ public final class Relay implements AutoCloseable {
   }
 
   /** A producer names the topic it rings for, an operator what he did; empty: look everywhere. */
+  /** Any login of the database can notify, with any text. */
   private void heard(String payload) {
     if (payload.isEmpty()) {
       routing.rungForAll();
       carriers.get(0).wakeup().signal(Wakeup.Reason.NOTIFY);
-    } else if (!Character.isDigit(payload.charAt(0))) {
+    } else if (!ROUTE.matcher(payload).matches()) {
       carriers.get(0).wakeup().signal(Wakeup.Reason.CONTROL);
-    } else if (routing.rung(Integer.parseInt(payload))) {
-      carriers.get(0).wakeup().signal(Wakeup.Reason.NOTIFY);
+    } else {
+      rung(Integer.parseInt(payload));
+    }
+  }
+
+  private void rung(int routeId) {
+    if (!routing.rung(routeId)) {
+      return;
+    }
+    Route route = routing.known(routeId);
+    Wakeup lead = carriers.get(0).wakeup();
+    if (route == null || ringOwners.owns(route)) {
+      lead.signal(Wakeup.Reason.NOTIFY);
+    } else {
+      lead.signalAfter(Wakeup.Reason.NOTIFY, OTHERS_RING);
     }
   }
 
@@ -128,13 +173,21 @@ public final class Relay implements AutoCloseable {
     for (Carrier carrier : carriers.subList(0, 1)) {
       slowest = carrier.sinceLoop();
     }
-    boolean running = threads.stream().anyMatch(Thread::isAlive);
+    @Nullable String failure = failure();
+    boolean running = failure == null && threads.stream().anyMatch(Thread::isAlive);
     return new RelayStatus(
         config.name(),
         running,
         doorbellListener != null && doorbellListener.listening(),
         slowest,
-        destinations);
+        destinations,
+        failure);
+  }
+
+  /** Other carriers than the lead sleep until they are needed, and would not notice a mend. */
+  private @Nullable String failure() {
+    @Nullable String failure = carriers.get(0).failure();
+    return failure == null ? maintenance.failure() : failure;
   }
 
   /**
@@ -149,8 +202,9 @@ public final class Relay implements AutoCloseable {
     closed = true;
     if (started) {
       if (doorbellListener != null) {
-        doorbellListener.stop();
+        doorbellListener.end();
       }
+      retention.stop();
       carriers.forEach(Carrier::stop);
       dispatchers.forEach(Dispatcher::drain);
       joinCarriers(config.shutdownTimeout());
@@ -159,6 +213,9 @@ public final class Relay implements AutoCloseable {
       maintenance.stop();
       threads.forEach(Thread::interrupt);
       join(threads, Duration.ofSeconds(5));
+      if (doorbellListener != null) {
+        doorbellListener.stop();
+      }
     }
     dispatchers.forEach(Dispatcher::close);
   }
@@ -192,6 +249,7 @@ public final class Relay implements AutoCloseable {
     private @Nullable DataSource direct;
     private Schema schema = Schema.DEFAULT;
     private RelayConfig config = RelayConfig.defaults();
+    private RetentionConfig retention = RetentionConfig.defaults();
     private RelayListener listener = RelayListener.NONE;
 
     private record Planned(
@@ -214,6 +272,15 @@ public final class Relay implements AutoCloseable {
 
     public Builder config(RelayConfig value) {
       this.config = value;
+      return this;
+    }
+
+    /**
+     * How long things are kept; {@link RetentionConfig#defaults} unless given. All relays of a
+     * database should have the same.
+     */
+    public Builder retention(RetentionConfig value) {
+      this.retention = value;
       return this;
     }
 

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +36,9 @@ final class Routing {
 
   private static final Duration DISCOVER_EVERY = Duration.ofMillis(20);
 
+  /** A busy carrier spends at most this part of its time on the search for topics. */
+  private static final int DISCOVER_SHARE = 10;
+
   private static final String QUEUED = "select * from postrider.queued_routes()";
   private static final String NAMES =
       "select id, namespace, topic from postrider.route where id = any (?)";
@@ -47,10 +51,23 @@ final class Routing {
   private final Map<Integer, Known> known = new ConcurrentHashMap<>();
   private final Map<Dispatcher, Traffic> traffic = new LinkedHashMap<>();
   private volatile Set<String> paused = Set.of();
-  private volatile boolean unknownRung;
-  private volatile long discoveredAtNanos = System.nanoTime();
+  private volatile long unknownRings;
+  private volatile long discoveredRings;
+  private volatile boolean metUnserved;
+  private final LongSupplier clock;
+  private volatile long discoveredAtNanos;
+  private volatile long discoveryTookNanos;
 
   Routing(List<Line> lines, Schema schema) {
+    this(lines, schema, System::nanoTime);
+  }
+
+  /**
+   * @param clock nanoseconds, from any origin
+   */
+  Routing(List<Line> lines, Schema schema, LongSupplier clock) {
+    this.clock = clock;
+    this.discoveredAtNanos = clock.getAsLong();
     this.lines = lines.stream().sorted(Comparator.comparingInt(Line::openness)).toList();
     this.queued = schema.sql(QUEUED);
     this.names = schema.sql(NAMES);
@@ -91,8 +108,8 @@ final class Routing {
 
   /** Looks which topics have messages; returns whether there are new ones among them. */
   boolean discover(Connection connection) throws SQLException {
-    unknownRung = false;
-    discoveredAtNanos = System.nanoTime();
+    long rings = unknownRings;
+    long start = clock.getAsLong();
     Set<Integer> found = new LinkedHashSet<>();
     try (Statement statement = connection.createStatement();
         ResultSet row = statement.executeQuery(queued)) {
@@ -101,7 +118,11 @@ final class Routing {
       }
     }
     lookUp(connection, found);
-    return merge(found);
+    discoveredAtNanos = clock.getAsLong();
+    discoveryTookNanos = discoveredAtNanos - start;
+    boolean more = merge(found);
+    discoveredRings = rings;
+    return more;
   }
 
   private void lookUp(Connection connection, Set<Integer> ids) throws SQLException {
@@ -114,7 +135,9 @@ final class Routing {
       try (ResultSet row = query.executeQuery()) {
         while (row.next()) {
           Route route = new Route(row.getString(2), row.getString(3));
-          known.put(row.getInt(1), new Known(route, lineOf(route)));
+          @Nullable Line line = lineOf(route);
+          metUnserved |= line == null;
+          known.put(row.getInt(1), new Known(route, line));
         }
       }
     }
@@ -145,26 +168,38 @@ final class Routing {
   synchronized boolean rung(int id) {
     Known topic = known.get(id);
     if (topic == null) {
-      unknownRung = true;
+      unknownRings++;
       return true;
     }
     activate(id);
     return topic.line() != null;
   }
 
-  /** Somebody rang without saying for what. */
-  void rungForAll() {
-    unknownRung = true;
+  /** Whether a topic was met that no line serves. */
+  boolean metUnserved() {
+    return metUnserved;
   }
 
-  /** Whether somebody rang for a topic that was never met, or for all. */
+  /** A producer rang without a topic. */
+  synchronized void rungForAll() {
+    unknownRings++;
+  }
+
+  /**
+   * Whether a producer rang for an unknown topic, or for all, since the start of the last completed
+   * search. A search that another carrier has not finished does not count.
+   */
   boolean unknownRung() {
-    return unknownRung;
+    return unknownRings != discoveredRings;
   }
 
-  /** Whether the last look is some time ago; one costs little, but not nothing. */
+  /**
+   * Whether the last search for topics is long enough ago. A search takes one index probe per topic
+   * that has messages. It takes longer while an old snapshot keeps dead index entries.
+   */
   boolean discoveryDue() {
-    return System.nanoTime() - discoveredAtNanos >= DISCOVER_EVERY.toNanos();
+    long pause = Math.max(DISCOVER_EVERY.toNanos(), DISCOVER_SHARE * discoveryTookNanos);
+    return clock.getAsLong() - discoveredAtNanos >= pause;
   }
 
   /**
@@ -211,6 +246,12 @@ final class Routing {
   /** Whether there is any topic that this relay may claim from. */
   synchronized boolean servesSomething() {
     return traffic.entrySet().stream().anyMatch(e -> !open(e.getKey(), e.getValue()).isEmpty());
+  }
+
+  /** The topic with this number; null if it was never met. */
+  @Nullable Route known(int routeId) {
+    Known topic = known.get(routeId);
+    return topic == null ? null : topic.route();
   }
 
   Route name(int routeId) {

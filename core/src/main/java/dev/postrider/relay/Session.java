@@ -2,65 +2,96 @@ package dev.postrider.relay;
 
 import dev.postrider.observe.LogLine;
 import dev.postrider.observe.RelayListener;
+import dev.postrider.store.Advice;
 import dev.postrider.store.DatabaseError;
 import dev.postrider.store.HeldConnection;
 import dev.postrider.store.HeldConnection.Work;
+import dev.postrider.store.Schema;
 import dev.postrider.wake.Wakeup;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A long-lived connection with time limits that comes back by itself after a failure. Used by one
- * thread.
+ * A long-lived connection with time limits that comes back by itself after a failure. It tries
+ * again after every failure, also a fatal one: somebody may mend the database meanwhile. Used by
+ * one thread; only {@link #failure} may come from another.
  */
 final class Session implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Session.class);
   private static final long RETRY_MIN_MS = 50;
   private static final long RETRY_MAX_MS = 5_000;
+  private static final String CONNECT = "connect";
 
+  /** What sessions of one relay have in common. */
+  record Origin(
+      DataSource dataSource, Schema schema, Duration statementTimeout, RelayListener listener) {}
+
+  private final Origin origin;
   private final HeldConnection held;
-  private final RelayListener listener;
+  private final Map<String, String> fatal = new ConcurrentHashMap<>();
   private long retryMs = RETRY_MIN_MS;
 
-  Session(
-      DataSource dataSource, Duration statementTimeout, RelayListener listener, Work onConnect) {
-    this.held = new HeldConnection(dataSource, statementTimeout, onConnect);
-    this.listener = listener;
+  Session(Origin origin, Work onConnect) {
+    this.origin = origin;
+    this.held = new HeldConnection(origin.dataSource(), origin.statementTimeout(), onConnect);
   }
 
-  /** Runs the work; false if the database failed, after a pause that grows with each failure. */
-  boolean tryRun(Work work, Wakeup stop) throws InterruptedException {
+  /**
+   * Runs the work; false if the database failed, after a pause that grows with each failure.
+   *
+   * @param action names the work, for people
+   */
+  boolean tryRun(String action, Work work, Wakeup stop) throws InterruptedException {
+    String doing = CONNECT;
     try {
-      work.run(held.get());
+      Connection connection = held.get();
+      fatal.remove(CONNECT);
+      doing = action;
+      work.run(connection);
+      fatal.remove(action);
       retryMs = RETRY_MIN_MS;
       return true;
     } catch (SQLException e) {
-      failed(DatabaseError.of(e).label(), e.getSQLState(), e);
-      stop.pause(Duration.ofMillis(retryMs));
-      retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);
-      return false;
+      failed(doing, DatabaseError.of(e), e.getSQLState(), advised(e));
     } catch (RuntimeException e) {
       // From a data source or a bug of ours: a thread that ended here would never be missed.
-      failed(DatabaseError.FATAL.label(), null, e);
-      stop.pause(Duration.ofMillis(retryMs));
-      retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);
-      return false;
+      failed(doing, DatabaseError.FATAL, null, e);
     }
+    stop.pause(Duration.ofMillis(retryMs));
+    retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);
+    return false;
   }
 
-  private void failed(String kind, @Nullable String sqlState, Exception error) {
+  /** Why the last try of something failed that no repetition will mend; null if all is well. */
+  @Nullable String failure() {
+    return fatal.values().stream().findFirst().orElse(null);
+  }
+
+  private SQLException advised(SQLException error) {
+    return Advice.on(error, origin.schema(), "relay", null);
+  }
+
+  private void failed(
+      String action, DatabaseError kind, @Nullable String sqlState, Exception error) {
     log.warn(
         "{}",
         LogLine.of("outbox_database_failed")
-            .put("kind", kind)
+            .put("action", action)
+            .put("kind", kind.label())
             .put("sqlstate", sqlState)
             .put("retry_ms", retryMs)
             .put("error", error.getMessage()));
-    listener.databaseFailed(kind, error);
+    if (kind == DatabaseError.FATAL) {
+      fatal.put(action, action + ": " + error.getMessage());
+    }
+    origin.listener().databaseFailed(kind.label(), error);
     held.discard();
   }
 

@@ -13,7 +13,10 @@ public final class AuditLog {
   private static final String LIST =
       """
       select id, at, actor, login, action, detail, count
-        from postrider.audit where id < ? order by id desc limit ?
+        from postrider.audit
+       where id < ? and actor = coalesce(?::text, actor) and action = coalesce(?::text, action)
+         and at >= coalesce(?::timestamptz, '-infinity') and at < coalesce(?::timestamptz, 'infinity')
+       order by id desc limit ?
       """;
 
   private final Database database;
@@ -45,8 +48,21 @@ public final class AuditLog {
    * @param before the last id of the page before, null for the first page
    */
   public List<Entry> list(@Nullable Long before, int limit) throws SQLException {
+    return list(AuditFilter.ALL, before, limit);
+  }
+
+  /** A page of the entries that match, the newest first. */
+  public List<Entry> list(AuditFilter filter, @Nullable Long before, int limit)
+      throws SQLException {
     return database.list(
-        LIST, AuditLog::entry, before == null ? Long.MAX_VALUE : before, Messages.pageSize(limit));
+        LIST,
+        AuditLog::entry,
+        before == null ? Long.MAX_VALUE : before,
+        filter.actor(),
+        filter.action(),
+        filter.from(),
+        filter.to(),
+        Messages.pageSize(limit));
   }
 
   private static Entry entry(ResultSet row) throws SQLException {

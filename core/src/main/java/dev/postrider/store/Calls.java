@@ -25,12 +25,15 @@ final class Calls {
   }
 
   private final DataSource dataSource;
+  private final Schema schema;
   private final int timeoutSeconds;
   private final Consumer<StoreException> failures;
   private final Isolation isolation = new Isolation();
 
-  Calls(DataSource dataSource, int timeoutSeconds, Consumer<StoreException> failures) {
+  Calls(
+      DataSource dataSource, Schema schema, int timeoutSeconds, Consumer<StoreException> failures) {
     this.dataSource = dataSource;
+    this.schema = schema;
     this.timeoutSeconds = timeoutSeconds;
     this.failures = failures;
   }
@@ -40,7 +43,7 @@ final class Calls {
     try (Connection connection = dataSource.getConnection()) {
       return isolation.run(connection, () -> run(connection, sql, binder, reader));
     } catch (SQLException e) {
-      StoreException failure = new StoreException(action, e);
+      StoreException failure = new StoreException(action, Advice.on(e, schema, "relay", null));
       failures.accept(failure);
       throw failure;
     }

@@ -27,6 +27,9 @@ public record Database(DataSource dataSource, Schema schema) {
   /** The SQLSTATE with which the functions refuse an act. */
   private static final String REFUSED = "PR002";
 
+  /** May do all that is done here, except for tokens, which are the server's. */
+  private static final String ROLE = "operator";
+
   /** Reads one row. */
   @FunctionalInterface
   public interface Row<T> {
@@ -104,7 +107,7 @@ public record Database(DataSource dataSource, Schema schema) {
         }
         return found;
       } catch (SQLException e) {
-        throw refusalOr(e);
+        throw refusalOr(Advice.on(e, schema, ROLE, connection.getMetaData().getUserName()));
       }
     }
 

@@ -89,7 +89,7 @@ public final class LeaseStore {
     this.schema = schema;
     this.worker = worker;
     this.options = options;
-    this.calls = new Calls(dataSource, (int) options.timeout().toSeconds(), this::failed);
+    this.calls = new Calls(dataSource, schema, (int) options.timeout().toSeconds(), this::failed);
   }
 
   /**

@@ -16,7 +16,10 @@ import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Creates and upgrades the schema from numbered files, each applied once, all in one transaction.
@@ -25,6 +28,8 @@ import javax.sql.DataSource;
  * Run {@link Roles} again after an upgrade. Thread-safe.
  */
 public final class Migrations {
+  private static final Logger log = LoggerFactory.getLogger(Migrations.class);
+
   private static final List<String> FILES =
       List.of(
           "V001__tables.sql",
@@ -39,7 +44,9 @@ public final class Migrations {
           "V010__backlog.sql",
           "V011__operators.sql",
           "V012__tokens.sql",
-          "V013__stream.sql");
+          "V013__stream.sql",
+          "V014__fleet.sql",
+          "V015__retention.sql");
 
   /**
    * Names in the files mean the server's own functions, whatever others have made in {@code
@@ -116,6 +123,29 @@ public final class Migrations {
   public List<String> pending(DataSource dataSource) throws SQLException {
     try (Connection connection = dataSource.getConnection()) {
       return missing(connection);
+    }
+  }
+
+  /**
+   * Fails unless all files of this version were applied, and says what to do. Files of a later
+   * version are fine: while a fleet is upgraded, the schema goes first. One small query.
+   *
+   * @throws PostriderException if the schema is missing or older than this version
+   */
+  public void require(Connection connection) throws SQLException {
+    Set<String> applied = history(connection).keySet();
+    List<String> missing = FILES.stream().filter(file -> !applied.contains(file)).toList();
+    if (applied.isEmpty()) {
+      throw new PostriderException(Advice.migrate(schema, "is missing"));
+    } else if (!missing.isEmpty()) {
+      throw new PostriderException(
+          Advice.migrate(
+              schema,
+              "is older than this version of Postrider: it lacks " + String.join(", ", missing)));
+    }
+    List<String> later = applied.stream().filter(file -> !FILES.contains(file)).sorted().toList();
+    if (!later.isEmpty()) {
+      log.warn("event=outbox_schema_newer files={}", String.join(",", later));
     }
   }
 

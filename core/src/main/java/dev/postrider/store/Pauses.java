@@ -15,7 +15,7 @@ import javax.sql.DataSource;
 public final class Pauses {
   private static final String LIST =
       "select kind, name, paused_by, paused_at from postrider.pause order by kind, name limit 1000";
-  private static final String PAUSE = "select postrider.pause_on(?, ?, ?)";
+  private static final String PAUSE = "select postrider.pause_on(?, ?, ?, ?)";
   private static final String RESUME = "select postrider.pause_off(?, ?, ?)";
 
   private final Database database;
@@ -44,9 +44,22 @@ public final class Pauses {
     return database.list(LIST, Pauses::pause);
   }
 
-  /** Returns whether it was not paused yet. */
+  /**
+   * Returns whether it was not paused yet.
+   *
+   * @throws RefusedException for a destination that no relay has served within the last day
+   */
   public boolean pause(String actor, Kind kind, String name) throws SQLException {
-    return database.one(PAUSE, row -> row.getBoolean(1), actor, kind.word(), name);
+    return pause(actor, kind, name, false);
+  }
+
+  /**
+   * Returns whether it was not paused yet.
+   *
+   * @param force pauses a destination even if no relay knows it
+   */
+  public boolean pause(String actor, Kind kind, String name, boolean force) throws SQLException {
+    return database.one(PAUSE, row -> row.getBoolean(1), actor, kind.word(), name, force);
   }
 
   /** Returns whether it was paused. */

@@ -10,7 +10,9 @@ import java.sql.Statement;
  *
  * <ul>
  *   <li>producer: may enqueue, and read nothing
- *   <li>relay: may claim, settle and keep leases, and read what steers it; payloads only by a claim
+ *   <li>relay: may claim, settle and keep leases, remove what is past its retention, and read what
+ *       steers it; payloads only by a claim; record what it serves, and check the token of a caller
+ *       who reads its metrics
  *   <li>operator: may read everything and act through the operators' functions
  *   <li>reader: may read everything
  *   <li>server: may do what producers and operators may, and make and check tokens
@@ -31,7 +33,8 @@ public final class Roles {
         v_function record;
         v_enqueue  pg_catalog.text[] := '{enqueue, enqueue_batch, try_enqueue_plain, try_enqueue_keyed,
           try_enqueue_once}';
-        v_reading  pg_catalog.text[] := '{lane_of, id_time, id_floor, id_number, queued_routes}';
+        v_reading  pg_catalog.text[] := '{lane_of, id_time, id_floor, id_number, queued_routes,
+          unrouted_topics}';
         v_operate  pg_catalog.text[] := '{ensure_partitions, retire_default, backlog, dispatching,
           dead_scan, requeue_dead, discard_dead, replay_start, replay_step, replay_count,
           replay_set_state, archive_begin, archive_cutoff, archive_partitions, archive_plan,
@@ -44,6 +47,7 @@ public final class Roles {
         lock table postrider.migration in share row exclusive mode;
         revoke all on schema postrider from public;
         revoke all on all tables in schema postrider from public;
+        revoke all on all sequences in schema postrider from public;
         revoke all on all functions in schema postrider from public;
 
         foreach v_role in array '{ROLE_producer, ROLE_relay, ROLE_operator, ROLE_reader, ROLE_server}'::text[] loop
@@ -68,7 +72,8 @@ public final class Roles {
               ('ROLE_relay', v_reading || array['worker_id', 'claim', 'claim_from', 'settle', 'settle_held',
                 'renew', 'renew_held', 'reap', 'reap_from', 'forget_leases', 'worker_stopped', 'arm_doorbell',
                 'disarm_doorbell', 'workers_seen', 'ensure_partitions', 'backlog', 'dispatching',
-                'stream_append', 'stream_purge']),
+                'stream_append', 'relay_record', 'relay_breakers', 'ring_owners', 'token_find', 'retention_hold',
+                'retention_next', 'retention_step', 'retention_end', 'retention_leave']),
               ('ROLE_operator', v_reading || v_operate),
               ('ROLE_server', v_enqueue || v_reading || v_operate || v_tokens),
               ('ROLE_reader', v_reading || array['backlog', 'dispatching', 'message_scan',
@@ -82,7 +87,7 @@ public final class Roles {
         grant select on postrider.migration, postrider.engine, postrider.route, postrider.pause,
           postrider.worker, postrider.lease, postrider.queue, postrider.dead_letter,
           postrider.delivered_content, postrider.message_state, postrider.attempt_history,
-          postrider.partition to ROLE_relay;
+          postrider.partition, postrider.retention to ROLE_relay;
         grant select on all tables in schema postrider to ROLE_operator, ROLE_reader, ROLE_server;
         revoke select on postrider.token from ROLE_operator, ROLE_reader, ROLE_server;
         perform set_config('search_path', v_path, true);

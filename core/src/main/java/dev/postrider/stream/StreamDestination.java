@@ -3,7 +3,6 @@ package dev.postrider.stream;
 import dev.postrider.dispatch.Destination;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
-import dev.postrider.message.PostriderException;
 import dev.postrider.store.Database;
 import dev.postrider.store.DatabaseError;
 import dev.postrider.store.HeldConnection;
@@ -21,41 +20,22 @@ import org.jspecify.annotations.Nullable;
 /**
  * Appends messages to the log that stream clients follow, a batch in one transaction, and wakes
  * whoever follows it on any server. It must be the database that the messages come from. A message
- * whose append was not heard of is appended again, under the same id. Also forgets events older
- * than the retention, some with each batch. Thread-safe.
+ * whose append was not heard of is appended again, under the same id. The relay's retention removes
+ * old events. Thread-safe.
  */
 public final class StreamDestination implements Destination {
-  /** How long events can be read unless another time is given. */
-  public static final Duration RETENTION = Duration.ofDays(3);
-
   private static final String APPEND =
       "select id, event_position from postrider.stream_append(?::uuid[], ?::smallint[])";
 
   private static final Duration STATEMENT_TIMEOUT = Duration.ofSeconds(10);
-  private static final long PURGE_EVERY_NANOS = Duration.ofMinutes(1).toNanos();
 
   private final HeldConnection held;
   private final Schema schema;
-  private final Duration retention;
   private volatile boolean closed;
-  private long purgeDue = System.nanoTime();
-  private long purgedTo;
 
   public StreamDestination(DataSource dataSource, Schema schema) {
-    this(dataSource, schema, RETENTION);
-  }
-
-  /**
-   * @param retention how long events can be read, at least an hour
-   */
-  public StreamDestination(DataSource dataSource, Schema schema, Duration retention) {
-    if (retention.compareTo(Duration.ofHours(1)) < 0) {
-      throw new PostriderException(
-          "stream destination: expected a retention of at least 1 h, got " + retention);
-    }
     this.held = new HeldConnection(dataSource, STATEMENT_TIMEOUT, connection -> {});
     this.schema = schema;
-    this.retention = retention;
   }
 
   @Override
@@ -76,7 +56,6 @@ public final class StreamDestination implements Destination {
     for (Message message : batch) {
       answers.answer(message.id(), outcomes.getOrDefault(message.id(), otherwise));
     }
-    purgeSome();
   }
 
   private void append(List<Message> batch, Map<UUID, Outcome> outcomes) throws SQLException {
@@ -105,21 +84,6 @@ public final class StreamDestination implements Destination {
     return DatabaseError.of(error) == DatabaseError.FATAL
         ? Outcome.retryable("stream_append", text)
         : Outcome.unavailable("stream_append", text);
-  }
-
-  /** After the answers, which are not to wait for it. */
-  private void purgeSome() {
-    if (closed || System.nanoTime() < purgeDue) {
-      return;
-    }
-    try {
-      StreamLog.Purged step = StreamLog.purge(session(), retention, purgedTo);
-      purgedTo = step.done() ? 0 : step.from();
-      purgeDue = System.nanoTime() + (step.done() ? PURGE_EVERY_NANOS : 0);
-    } catch (SQLException e) {
-      // The next batch will say so, if it lasts.
-      held.discard();
-    }
   }
 
   /** One log for all. */

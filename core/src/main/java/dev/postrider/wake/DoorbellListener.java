@@ -22,6 +22,13 @@ import org.slf4j.LoggerFactory;
 public final class DoorbellListener {
   private static final Logger log = LoggerFactory.getLogger(DoorbellListener.class);
   private static final Duration CHECK_EVERY = Duration.ofSeconds(10);
+
+  /**
+   * A pool's connection is given back in order: one that is aborted looks broken to the pool, which
+   * logs that with a stack trace. So the wait is short enough to end it soon.
+   */
+  private static final Duration POOLED_WAIT = Duration.ofMillis(200);
+
   private static final int SOCKET_TIMEOUT_MS = 5_000;
   private static final long RETRY_MAX_MS = 5_000;
 
@@ -59,18 +66,32 @@ public final class DoorbellListener {
     }
   }
 
+  /** Tells it to stop, and does not wait for that. */
+  public synchronized void end() {
+    if (thread != null) {
+      running = false;
+      stopping.signal(Wakeup.Reason.STOP);
+      Connection connection = open;
+      if (connection instanceof PGConnection) {
+        abort(connection); // it waits long, and nobody else uses it
+      }
+    }
+  }
+
   public synchronized void stop() {
     Thread started = thread;
     if (started == null) {
       return;
     }
-    running = false;
-    stopping.signal(Wakeup.Reason.STOP);
-    abort();
+    end();
     try {
       started.join(SOCKET_TIMEOUT_MS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    }
+    Connection connection = open;
+    if (connection != null) {
+      abort(connection); // its server does not answer
     }
     thread = null;
   }
@@ -87,7 +108,7 @@ public final class DoorbellListener {
         open = connection;
         retryMs = 100;
         listen(connection);
-      } catch (SQLException e) {
+      } catch (SQLException | RuntimeException e) {
         if (running) {
           log.warn(
               "{}",
@@ -119,16 +140,21 @@ public final class DoorbellListener {
       listening = true;
       // Whatever was rung before the LISTEN went unheard.
       heard.accept("");
+      Duration wait = connection instanceof PGConnection ? CHECK_EVERY : POOLED_WAIT;
+      long aliveNanos = System.nanoTime();
       while (running) {
-        PGNotification[] notifications = pg.getNotifications((int) CHECK_EVERY.toMillis());
-        if (notifications == null || notifications.length == 0) {
+        PGNotification[] notifications = pg.getNotifications((int) wait.toMillis());
+        if (notifications != null && notifications.length > 0) {
+          for (PGNotification notification : notifications) {
+            heard.accept(notification.getParameter());
+          }
+          aliveNanos = System.nanoTime();
+        } else if (System.nanoTime() - aliveNanos >= CHECK_EVERY.toNanos()) {
           checkAlive(connection, statement);
-          continue;
-        }
-        for (PGNotification notification : notifications) {
-          heard.accept(notification.getParameter());
+          aliveNanos = System.nanoTime();
         }
       }
+      statement.execute("unlisten \"" + channel + "\""); // a pool hands the session on
     }
   }
 
@@ -138,14 +164,11 @@ public final class DoorbellListener {
     connection.setNetworkTimeout(Runnable::run, 0);
   }
 
-  private void abort() {
-    Connection connection = open;
-    if (connection != null) {
-      try {
-        connection.abort(Runnable::run);
-      } catch (SQLException e) {
-        log.debug("abort of the listening connection failed", e);
-      }
+  private static void abort(Connection connection) {
+    try {
+      connection.abort(Runnable::run);
+    } catch (SQLException e) {
+      log.debug("abort of the listening connection failed", e);
     }
   }
 }

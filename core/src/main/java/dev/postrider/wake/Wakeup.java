@@ -1,7 +1,9 @@
 package dev.postrider.wake;
 
 import java.time.Duration;
+import java.util.EnumMap;
 import java.util.EnumSet;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -34,6 +36,7 @@ public final class Wakeup {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition signalled = lock.newCondition();
   private final EnumSet<Reason> reasons = EnumSet.noneOf(Reason.class);
+  private final Map<Reason, Long> later = new EnumMap<>(Reason.class);
 
   public void signal(Reason reason) {
     lock.lock();
@@ -46,13 +49,37 @@ public final class Wakeup {
     }
   }
 
+  /**
+   * Signals after a delay. Of several delayed signals with one reason the first counts. A signal
+   * without a delay replaces it.
+   */
+  public void signalAfter(Reason reason, Duration delay) {
+    lock.lock();
+    try {
+      if (!reasons.contains(reason)) {
+        later.putIfAbsent(reason, System.nanoTime() + delay.toNanos());
+        signalled.signal();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Waits for a signal or the time; returns what came, empty if nothing did. */
   public Set<Reason> await(Duration timeout) throws InterruptedException {
     lock.lock();
     try {
-      long left = timeout.toNanos();
-      while (reasons.isEmpty() && left > 0) {
-        left = signalled.awaitNanos(left);
+      long end = System.nanoTime() + timeout.toNanos();
+      while (reasons.isEmpty()) {
+        long now = System.nanoTime();
+        long next = end;
+        for (long due : later.values()) {
+          next = due - next < 0 ? due : next;
+        }
+        if (next - now <= 0) {
+          break;
+        }
+        long unused = signalled.awaitNanos(next - now);
       }
       return take();
     } finally {
@@ -71,7 +98,15 @@ public final class Wakeup {
   }
 
   private Set<Reason> take() {
+    long now = System.nanoTime();
+    later.forEach(
+        (reason, due) -> {
+          if (due - now <= 0) {
+            reasons.add(reason);
+          }
+        });
     Set<Reason> taken = EnumSet.copyOf(reasons);
+    later.keySet().removeAll(taken);
     reasons.clear();
     return taken;
   }

@@ -20,6 +20,7 @@ class ArchitectureTest {
   private static final Map<String, List<String>> ALLOWED =
       Map.ofEntries(
           Map.entry("message", List.of()),
+          Map.entry("jackson", List.of("message")),
           Map.entry("store", List.of("message")),
           Map.entry("observe", List.of("message", "store")),
           Map.entry("enqueue", List.of("message", "observe", "store")),
@@ -29,6 +30,7 @@ class ArchitectureTest {
           Map.entry("envelope", List.of("message")),
           Map.entry("settle", List.of("message", "store")),
           Map.entry("archive", List.of("message", "store")),
+          Map.entry("retention", List.of("message", "store", "observe", "wake", "archive")),
           Map.entry("deadletter", List.of("message", "store")),
           Map.entry("replay", List.of("message", "store")),
           Map.entry("access", List.of("message", "store")),
@@ -64,6 +66,7 @@ class ArchitectureTest {
             "org.postgresql..",
             "org.jspecify.."));
     all.add("io.micrometer..");
+    all.addAll(List.of("tools.jackson..", "com.fasterxml.jackson.."));
     return all.toArray(String[]::new);
   }
 
@@ -94,6 +97,27 @@ class ArchitectureTest {
         .dependOnClassesThat()
         .resideInAPackage("io.micrometer..")
         .check(CLASSES);
+  }
+
+  @Test
+  void jacksonIsFenced() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackage("dev.postrider.jackson")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("tools.jackson..", "com.fasterxml..", "dev.postrider.jackson")
+        .check(CLASSES);
+    Map.of("Jackson2Codec", "tools.jackson..", "Jackson3Codec", "com.fasterxml..")
+        .forEach(
+            (codec, other) ->
+                noClasses()
+                    .that()
+                    .haveSimpleName(codec)
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAPackage(other)
+                    .check(CLASSES));
   }
 
   @Test

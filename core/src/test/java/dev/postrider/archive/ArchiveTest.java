@@ -81,6 +81,8 @@ class ArchiveTest {
     ArchiveFile file = archive().files(null, 10).get(0);
     byte[] bytes = Files.readAllBytes(directory.resolve(file.name()));
     assertThat(file.messages()).isEqualTo(1);
+    assertThat(file.bytes()).isEqualTo(bytes.length);
+    assertThat(file.location()).isEqualTo(directory.toString());
     assertThat(file.sha256())
         .isEqualTo(HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes)));
     assertThat(database.column("select action from postrider.audit where actor = 'ann'"))
@@ -129,7 +131,7 @@ class ArchiveTest {
   void aReplayWaitsForARemovalAndFindsTheMessageGone() throws Exception {
     UUID id = old.delivered();
     database.execute(
-        "select postrider.archive_record('ann', 'f', 'message_default', '%1$s', '%1$s', 1, 1, '')"
+        "select postrider.archive_record('ann', 'f', 'message_default', '%1$s', '%1$s', 1, 1, '', '')"
             .formatted(id));
     try (Connection removal = database.transaction()) {
       removal
@@ -303,7 +305,7 @@ class ArchiveTest {
   @Test
   @Tag("HE-11")
   void aRetentionThatEnqueueCouldStillWriteToIsRefused() {
-    assertThatThrownBy(() -> ArchiveConfig.of(directory, Duration.ofDays(1)))
+    assertThatThrownBy(() -> ArchiveConfig.of(Duration.ofDays(1)))
         .hasMessageContaining("at least 2 days");
   }
 
@@ -322,8 +324,9 @@ class ArchiveTest {
   }
 
   private Archive archive(Archive.Pause pause) {
-    ArchiveConfig config = new ArchiveConfig(directory, Duration.ofDays(30), 2);
-    return new Archive(database.dataSource(), Schema.DEFAULT, config, pause);
+    ArchiveConfig config = new ArchiveConfig(Duration.ofDays(30), 2);
+    ArchiveStorage storage = new DirectoryStorage(directory);
+    return new Archive(database.dataSource(), Schema.DEFAULT, config, storage, pause);
   }
 
   private List<UUID> logged() {

@@ -52,8 +52,9 @@ class PublicationTest {
     assertThat(database.count("select count(*) from postrider.attempt_default")).isZero();
     old.delivered();
     UUID pending = old.pending();
-    ArchiveConfig config = ArchiveConfig.of(directory, Duration.ofDays(30));
-    Archive archive = new Archive(database.dataSource(), Schema.DEFAULT, config);
+    ArchiveConfig config = ArchiveConfig.of(Duration.ofDays(30));
+    Archive archive =
+        new Archive(database.dataSource(), Schema.DEFAULT, config, new DirectoryStorage(directory));
     assertThat(archive.run("ann", r -> true).removed()).isEqualTo(1);
     assertThat(database.count("select count(*) from postrider.attempt_default")).isZero();
     assertThat(courier.deliver()).containsExactly(pending);

@@ -1,11 +1,9 @@
 package dev.postrider.docs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.postrider.message.MessageState;
 import dev.postrider.message.RetryPolicy;
-import dev.postrider.relay.Relay;
 import dev.postrider.testing.TestDatabase;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,7 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.TreeSet;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -28,27 +25,18 @@ class DocumentsTest {
   void theFirstMessageArrives() throws Exception {
     TestDatabase database = TestDatabase.empty(18);
     database.execute("create table orders (id text primary key)");
-    FirstMessage.createTheTables(database.dataSource());
-    FirstMessage.leaveAMessage(database.dataSource(), "o-1");
-    List<String> mails = new CopyOnWriteArrayList<>();
-    try (Relay relay = FirstMessage.carry(database.dataSource(), mails::add)) {
-      await().until(() -> mails.equals(List.of("{\"order\": \"o-1\"}")));
-      assertThat(relay.status().running()).isTrue();
-    }
+    FirstMessage.main(new String[] {database.jdbcUrl()});
+    assertThat(database.column("select state from postrider.message_state"))
+        .containsExactly("delivered");
+    assertThat(database.column("select convert_from(payload, 'UTF8') from postrider.message"))
+        .isEqualTo(database.column("select format('{\"orderId\":\"%s\"}', id) from public.orders"));
   }
 
   @Test
-  void theReadmeShowsTheCodeThatRuns() throws Exception {
+  void theReadmeShowsTheProgramThatRuns() throws Exception {
     String source = Files.readString(Path.of("src/test/java/dev/postrider/docs/FirstMessage.java"));
-    String readme = Files.readString(ROOT.resolve("README.md"));
-    Matcher step =
-        Pattern.compile("    // step \\d\n(.*?)    // end", Pattern.DOTALL).matcher(source);
-    int steps = 0;
-    while (step.find()) {
-      steps++;
-      assertThat(readme).contains(step.group(1).stripTrailing().stripIndent());
-    }
-    assertThat(steps).isEqualTo(3);
+    String program = source.substring(source.indexOf("import "));
+    assertThat(Files.readString(ROOT.resolve("README.md"))).contains("```java\n" + program + "```");
   }
 
   @Test

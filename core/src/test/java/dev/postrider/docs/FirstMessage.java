@@ -2,6 +2,8 @@ package dev.postrider.docs;
 
 import dev.postrider.dispatch.HandlerDestination;
 import dev.postrider.enqueue.Outbox;
+import dev.postrider.jackson.Jackson3Codec;
+import dev.postrider.message.JsonCodec;
 import dev.postrider.message.NewMessage;
 import dev.postrider.message.Outcome;
 import dev.postrider.relay.Relay;
@@ -10,22 +12,49 @@ import dev.postrider.store.Schema;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.util.function.Consumer;
+import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
 import javax.sql.DataSource;
+import org.postgresql.ds.PGSimpleDataSource;
+import tools.jackson.databind.json.JsonMapper;
 
-/** The README's three steps; a test runs them and compares them with the README. */
-final class FirstMessage {
-  private FirstMessage() {}
+public final class FirstMessage {
+  record OrderCreated(String orderId) {}
 
-  static void createTheTables(DataSource dataSource) throws SQLException {
-    // step 1
+  private static final JsonCodec JSON = new Jackson3Codec(new JsonMapper());
+  private static final Outbox OUTBOX = new Outbox(JSON);
+
+  public static void main(String[] args) throws Exception {
+    PGSimpleDataSource dataSource = new PGSimpleDataSource(); // a pool in a real service
+    dataSource.setUrl(args[0]);
+
+    // 1. Create the tables. Safe at every start, from many processes at once.
     new Migrations(Schema.DEFAULT).apply(dataSource);
-    // end
+
+    // 3. Start a relay, in the same process or in another one. Run as many as you like.
+    CountDownLatch mailed = new CountDownLatch(1);
+    try (Relay relay =
+        Relay.builder(dataSource)
+            .destination(
+                "mail",
+                HandlerDestination.of(
+                    4,
+                    message -> {
+                      OrderCreated event = JSON.read(message, OrderCreated.class);
+                      System.out.println("mail for order " + event.orderId());
+                      mailed.countDown();
+                      return Outcome.delivered();
+                    }))
+            .route("shop", "orders", "mail")
+            .build()
+            .start()) {
+      createOrder(dataSource, UUID.randomUUID().toString());
+      mailed.await();
+    }
   }
 
-  static void leaveAMessage(DataSource dataSource, String orderId) throws SQLException {
-    // step 2
-    Outbox outbox = new Outbox();
+  /** 2. Enqueue a message in the transaction that writes the order. */
+  static void createOrder(DataSource dataSource, String orderId) throws SQLException {
     try (Connection connection = dataSource.getConnection()) {
       connection.setAutoCommit(false);
       try (PreparedStatement insert =
@@ -33,34 +62,14 @@ final class FirstMessage {
         insert.setString(1, orderId);
         insert.executeUpdate();
       }
-      outbox.enqueue(
+      OUTBOX.enqueue(
           connection,
           NewMessage.to("shop", "orders")
               .key(orderId)
               .eventType("created")
-              .json("{\"order\": \"" + orderId + "\"}")
+              .json(new OrderCreated(orderId))
               .build());
       connection.commit(); // the order and its message, or neither
     }
-    // end
-  }
-
-  static Relay carry(DataSource dataSource, Consumer<String> mailer) {
-    // step 3
-    Relay relay =
-        Relay.builder(dataSource)
-            .destination(
-                "mail",
-                HandlerDestination.of(
-                    4,
-                    message -> {
-                      mailer.accept(message.text());
-                      return Outcome.delivered();
-                    }))
-            .route("shop", "orders", "mail")
-            .build()
-            .start(); // until relay.close()
-    // end
-    return relay;
   }
 }

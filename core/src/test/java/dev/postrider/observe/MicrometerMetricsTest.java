@@ -139,11 +139,12 @@ class MicrometerMetricsTest {
   @Test
   @Tag("LP-8")
   void everyOutcomeOfTheLeaseStoreIsCountedUnderItsCode() {
+    FlushMeters flushes = new FlushMeters(registry);
     for (String code :
         List.of("success", "retry", "dead", "conflict", "dedup_hit", "db_timeout", "db_error")) {
       assertThat(count("outbox.flush", "outcome", code)).isZero();
-      metrics.flushed(code, 1);
-      metrics.flushed("outbox_flush_" + code, 2);
+      flushes.flushed(code, 1);
+      flushes.flushed("outbox_flush_" + code, 2);
       assertThat(count("outbox.flush", "outcome", code)).isEqualTo(3);
     }
   }
@@ -176,8 +177,9 @@ class MicrometerMetricsTest {
   @Tag("PO-11")
   @Tag("CH-8")
   void theBacklogIsShownInTotalAndByTopic() {
+    BacklogMeters meters = new BacklogMeters(registry);
     assertThat(gauge("outbox.pending.depth")).isNaN();
-    metrics.backlog(backlog());
+    meters.show(backlog());
     assertThat(gauge("outbox.pending.depth")).isEqualTo(12);
     assertThat(gauge("outbox.pending.estimated")).isEqualTo(1);
     assertThat(gauge("outbox.oldest.pending.age")).isEqualTo(2.5);
@@ -188,7 +190,7 @@ class MicrometerMetricsTest {
     assertThat(gauge("outbox.backlog.age")).isCloseTo(0, within(60.0));
     assertThat(gauge("outbox.topic.pending.depth", "topic", "orders")).isEqualTo(11);
     assertThat(gauge("outbox.topic.oldest.pending.age", "topic", "orders")).isEqualTo(2.5);
-    metrics.backlog(new Backlog(List.of(), 0, 0, 0, false));
+    meters.show(new Backlog(List.of(), 0, 0, 0, false));
     assertThat(registry.find("outbox.topic.pending.depth").gauges()).isEmpty();
   }
 
@@ -201,11 +203,28 @@ class MicrometerMetricsTest {
     MicrometerMetrics all = new MicrometerMetrics(prometheus);
     all.opened("rails", () -> 0);
     all.settled("rails", Samples.settled(Decision.DELIVERED, null, null));
-    all.backlog(backlog());
+    new BacklogMeters(prometheus).show(backlog());
+    new FlushMeters(prometheus).flushed("success", 1);
     Set<String> seen = names("(?m)^# TYPE (\\S+)", prometheus.scrape());
     seen.removeIf(name -> name.endsWith("_seconds_max"));
     Path page = Path.of("../docs/reference/metrics.md");
     assertThat(names("(?m)^\\| `(outbox_\\w+)", Files.readString(page))).isEqualTo(seen);
+  }
+
+  /** A process exports what it does: alerts take the series of a relay for a relay. */
+  @Test
+  @Tag("OP-7")
+  void metersOfOnePartExportNothingOfTheOthers() {
+    PrometheusMeterRegistry server = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    new BacklogMeters(server).show(backlog());
+    assertThat(server.scrape())
+        .contains("outbox_pending_depth")
+        .doesNotContain("outbox_wakeups", "outbox_claim", "outbox_attempts", "outbox_flush");
+    PrometheusMeterRegistry relay = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    new MicrometerMetrics(relay).woken("poll");
+    assertThat(relay.scrape())
+        .contains("outbox_wakeups_total")
+        .doesNotContain("outbox_pending", "outbox_backlog", "outbox_flush");
   }
 
   private static Set<String> names(String pattern, String text) {

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -60,6 +62,49 @@ class QuietRelaysTest {
     assertThat(notified(orders) - woken).isBetween(10L, 40L);
     // The first ring for a topic that it never met makes it look what that is.
     assertThat(notified(bills) - before).isLessThanOrEqualTo(1);
+  }
+
+  @Test
+  void ofManyRelaysOfATopicTwoAreWokenAtOnce() {
+    List<Heard> relays = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      relays.add(startAsleep("orders"));
+    }
+    // They learn of each other after a moment.
+    await().until(() -> wokenBeyondTheOwners(relays, 10) <= 0);
+  }
+
+  /** Sends so many messages one by one; returns how many more wakeups there were than allowed. */
+  private long wokenBeyondTheOwners(List<Heard> relays, int messages) {
+    long before = relays.stream().mapToLong(QuietRelaysTest::notified).sum();
+    long start = System.nanoTime();
+    for (int i = 0; i < messages; i++) {
+      post.send("orders", null);
+      untilAsleep();
+    }
+    long quarters = Duration.ofNanos(System.nanoTime() - start).toMillis() / 250 + 1;
+    long allowed =
+        (long) RingOwners.OWNERS * messages + (relays.size() - RingOwners.OWNERS) * quarters;
+    return relays.stream().mapToLong(QuietRelaysTest::notified).sum() - before - allowed;
+  }
+
+  @Test
+  void ifTheOwnersOfATopicAreGoneOthersAnswer() {
+    startAsleep("bills");
+    post.database.execute(
+        """
+        insert into postrider.worker (name, instance) select 'gone/' || g, g from generate_series(1, 30) g;
+        insert into postrider.relay (worker, instance, version, host, pid, listens)
+        select id, instance, '1', 'h', 1, true from postrider.worker where name like 'gone/%';
+        insert into postrider.relay_destination (worker, name, type)
+        select id, 'here', 't' from postrider.worker where name like 'gone/%';
+        insert into postrider.relay_route (worker, namespace, topic, destination)
+        select id, 'shop', 'orders', 'here' from postrider.worker where name like 'gone/%'
+        """);
+    Heard orders = startAsleep("orders");
+    post.send("orders", null);
+    untilAsleep();
+    assertThat(orders.wakeups).doesNotContain("poll");
   }
 
   @Test

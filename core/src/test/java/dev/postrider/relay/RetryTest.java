@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.postrider.dispatch.HandlerDestination;
 import dev.postrider.message.Backoff;
+import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.RetryPolicy;
 import java.time.Duration;
@@ -144,6 +145,26 @@ class RetryTest {
     assertThat(post.attempts(id)).containsExactly("RETRYABLE");
     assertThat(post.database.value("select code from postrider.attempt"))
         .isEqualTo("handler_threw");
+    assertSummary("java.lang.IllegalStateException", "invalid");
+  }
+
+  /** An exception's message may quote the payload, as those of JSON parsers do. */
+  private void assertSummary(String summary, String reply) {
+    String error = post.database.value("select error from postrider.attempt");
+    assertThat(error).isEqualTo(ErrorReport.of(summary, reply));
+    assertThat(ErrorReport.withoutReply(error)).isEqualTo(summary);
+  }
+
+  @Test
+  @Tag("PO-9")
+  void whatADestinationThrowsIsKeptApartFromItsClass() {
+    UUID id = post.send("orders", null);
+    post.start(
+        (batch, answers) -> {
+          throw new IllegalArgumentException(batch.get(0).text());
+        });
+    untilAttempts(id, 1);
+    assertSummary("java.lang.IllegalArgumentException", "{\"n\":0}");
   }
 
   @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -45,6 +46,19 @@ class WakingTest {
     post.send("a-new-topic", null);
     await().atMost(Duration.ofSeconds(20)).until(() -> post.delivered.size() == 21);
     assertThat(post.heard.wakeups).contains("notify").doesNotContain("poll");
+  }
+
+  /** Any login of the database can notify. */
+  @Test
+  @Tag("PO-7")
+  void strangersCannotStopTheDoorbell() {
+    startAsleep(builder(Post.config().withPollInterval(NEVER)));
+    for (String payload : List.of("x", "2147483648", "9".repeat(7000), "-1", "1 2", "1x", "٣")) {
+      post.database.execute("select pg_notify('postrider', '" + payload + "')");
+    }
+    post.send("orders", null);
+    await().atMost(Duration.ofSeconds(20)).until(() -> post.delivered.size() == 2);
+    assertThat(post.heard.wakeups).doesNotContain("poll");
   }
 
   @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.archive.Archive;
 import dev.postrider.archive.ArchiveConfig;
+import dev.postrider.archive.DirectoryStorage;
 import dev.postrider.testing.TestDatabase;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -96,6 +97,35 @@ class ForeignLoginTest {
          and d.classid <> 'pg_operator'::regclass
       """;
 
+  /** What everybody may do with our objects, a role with usage of the schema may do, too. */
+  private static final String OPEN =
+      """
+      select c.relname from pg_class c, aclexplode(c.relacl) a
+       where c.relnamespace = 'postrider'::regnamespace and a.grantee = 0
+      union all
+      select f.proname from pg_proc f,
+             aclexplode(coalesce(f.proacl, acldefault('f', f.proowner))) a
+       where f.pronamespace = 'postrider'::regnamespace and a.grantee = 0
+      union all
+      select n.nspname from pg_namespace n, aclexplode(n.nspacl) a
+       where n.nspname = 'postrider' and a.grantee = 0
+      """;
+
+  @Test
+  @Tag("EN-14")
+  void theOwnersDefaultPrivilegesOpenNothing() throws Exception {
+    TestDatabase database = TestDatabase.empty(18);
+    for (String kind : List.of("tables", "sequences", "functions", "schemas")) {
+      database.execute("alter default privileges grant all on " + kind + " to public");
+    }
+    new Migrations(Schema.DEFAULT).apply(database.dataSource());
+    try (Connection connection = database.dataSource().getConnection()) {
+      new Roles(Schema.DEFAULT).apply(connection);
+    }
+    database.execute("select postrider.ensure_partitions(2)");
+    assertThat(database.column(OPEN)).as("objects that everybody may use").isEmpty();
+  }
+
   @Test
   @Tag("EN-16")
   void advisoryLocksOfOthersStopNothing(@TempDir Path directory) throws Exception {
@@ -122,8 +152,9 @@ class ForeignLoginTest {
     database.execute("select postrider.stream_append('{}', '{}')");
     database.execute(
         "select postrider.replay_step((postrider.replay_start('ann', '{\"topic\":\"orders\"}', null)).id, 10)");
-    ArchiveConfig archive = ArchiveConfig.of(directory, Duration.ofDays(3));
-    new Archive(database.dataSource(), Schema.DEFAULT, archive).run("ann", report -> true);
+    ArchiveConfig archive = ArchiveConfig.of(Duration.ofDays(3));
+    new Archive(database.dataSource(), Schema.DEFAULT, archive, new DirectoryStorage(directory))
+        .run("ann", report -> true);
     try (Connection connection = database.dataSource().getConnection()) {
       new Roles(Schema.DEFAULT).apply(connection);
     }

@@ -10,6 +10,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.postrider.archive.Archive;
 import dev.postrider.archive.ArchiveConfig;
+import dev.postrider.archive.DirectoryStorage;
 import dev.postrider.deadletter.DeadLetters;
 import dev.postrider.dispatch.HandlerDestination;
 import dev.postrider.message.Outcome;
@@ -73,9 +74,13 @@ class IsolationTest {
     ReplayJob job = replay.start("ann", ReplayFilter.ids(List.of(sent.get(0))));
     assertThat(replay.run("ann", job.id(), Pacer.unlimited(), step -> true).requeued())
         .isEqualTo(1);
-    ArchiveConfig config = new ArchiveConfig(directory, Duration.ofDays(30), 100);
+    ArchiveConfig config = new ArchiveConfig(Duration.ofDays(30), 100);
     assertThat(
-            new Archive(post.database.dataSource(), Schema.DEFAULT, config)
+            new Archive(
+                    post.database.dataSource(),
+                    Schema.DEFAULT,
+                    config,
+                    new DirectoryStorage(directory))
                 .run("ann", report -> true)
                 .removed())
         .isZero();

@@ -10,11 +10,13 @@ import dev.postrider.testing.Courier;
 import dev.postrider.testing.TestDatabase;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A database that was moved by logical replication, which leaves sequences behind. */
 class LogicalCopyTest {
   @Test
+  @Tag("OP-8")
   void aCopyGoesOnWhereTheOriginalStopped() {
     try (EmbeddedServer server =
         EmbeddedServer.builder()
@@ -27,10 +29,22 @@ class LogicalCopyTest {
       sender.enqueue("'shop', 'orders', key => 'a'");
       sender.enqueue("'shop', 'bills', key => 'b'");
       long token = claim(original).message().token();
+      // A key that had 500 messages and is gone.
+      original.execute(
+          """
+          insert into postrider.ordering_key (namespace, key, last_sequence, used_at)
+          values ('shop', 'gone', 500, '-infinity');
+          select postrider.retire_keys('1 day', 1000, null)
+          """);
 
       replicate(original, server, copy);
       assertThat(behind(copy))
-          .contains("lease_token", "ordering_key_id_seq", "route_id_seq", "worker_id_seq");
+          .contains(
+              "key_floor_now",
+              "lease_token",
+              "ordering_key_id_seq",
+              "route_id_seq",
+              "worker_id_seq");
       Courier receiver = new Courier(copy);
       assertThatThrownBy(() -> receiver.enqueue("'shop', 'orders', key => 'new'"))
           .rootCause()
@@ -40,6 +54,9 @@ class LogicalCopyTest {
 
       assertThat(behind(copy)).isEmpty();
       receiver.enqueue("'shop', 'new topic', key => 'new'");
+      receiver.enqueue("'shop', 'new topic', key => 'gone'");
+      assertThat(copy.count("select last_sequence from postrider.ordering_key where key = 'gone'"))
+          .isEqualTo(501);
       copy.execute("update postrider.lease set until = now() - interval '1 s'");
       assertThat(claim(copy).message().token()).isGreaterThan(token);
       assertThat(copy.value("select action from postrider.audit")).isEqualTo("sequences.advance");

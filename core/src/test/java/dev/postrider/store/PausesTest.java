@@ -15,7 +15,7 @@ class PausesTest {
   void pausesOnceResumesOnceAndRecordsWho() throws Exception {
     assertThat(pauses.pause("ann", Kind.TOPIC, "shop/orders")).isTrue();
     assertThat(pauses.pause("bob", Kind.TOPIC, "shop/orders")).isFalse();
-    assertThat(pauses.pause("ann", Kind.DESTINATION, "rail")).isTrue();
+    assertThat(pauses.pause("ann", Kind.DESTINATION, "rail", true)).isTrue();
     assertThat(pauses.list())
         .extracting(pause -> pause.kind() + " " + pause.name() + " " + pause.pausedBy())
         .containsExactly("DESTINATION rail ann", "TOPIC shop/orders ann");

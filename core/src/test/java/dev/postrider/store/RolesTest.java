@@ -31,12 +31,14 @@ class RolesTest {
           "archive_keep_sequences",
           "attach_days",
           "bell",
+          "check_destination",
           "check_filter",
           "check_headers",
           "check_isolation",
           "check_message",
           "check_partition",
           "check_replay",
+          "check_retention",
           "dead_pick",
           "dead_wanted",
           "declares_json",
@@ -49,6 +51,7 @@ class RolesTest {
           "hide_followers",
           "intern_route",
           "is_json",
+          "key_floor",
           "key_of",
           "keys_in_flight",
           "matches",
@@ -62,6 +65,12 @@ class RolesTest {
           "pick_plain",
           "places_after",
           "promote",
+          "purge_attempts",
+          "purge_messages",
+          "purge_pages",
+          "purge_partition",
+          "purge_step",
+          "purge_tables",
           "queue_rows",
           "ranges",
           "read_batch",
@@ -71,11 +80,14 @@ class RolesTest {
           "refuse_act",
           "refuse_unreadable",
           "relieve_default",
+          "remove_settled",
           "replace_default",
           "replay_ahead",
           "replay_bounds",
           "replay_scan",
           "replayable",
+          "retention_count",
+          "retire_keys",
           "ring",
           "ring_all",
           "routes_of",
@@ -133,6 +145,8 @@ class RolesTest {
           relay    | select postrider.enqueue('a', 'b', '{}')
           relay    | select postrider.retire_default('message')
           relay    | select postrider.promote(1, now())
+          relay    | select postrider.purge('me', 'audit', '30 days', 1, null, null)
+          reader   | select postrider.retention_hold('me', '1 hour')
           relay    | select nextval('postrider.lease_token')
           operator | update postrider.message set payload = ''
           operator | delete from postrider.message
@@ -151,14 +165,20 @@ class RolesTest {
           reader   | select hash from postrider.token
           server   | select hash from postrider.token
           server   | select postrider.claim(1, 1, 1, 1, '{1}')
-          operator | select * from postrider.token_find(1)
+          operator | select * from postrider.token_find(1, sha256(''))
           operator | select postrider.token_create('me', 'n', sha256(''), 'admin', '{}', null, null, '{}', 60)
           operator | select postrider.token_revoke('me', 1)
           operator | lock table postrider.claim_lock in row exclusive mode
           reader   | lock table postrider.stream_lock in share mode
-          reader   | select * from postrider.token_find(1)
-          relay    | select * from postrider.token_find(1)
-          producer | select * from postrider.token_find(1)
+          reader   | select * from postrider.token_find(1, sha256(''))
+          relay    | select postrider.token_create('me', 'n', sha256(''), 'admin', '{}', null, null, '{}', 60)
+          relay    | select * from postrider.token_list(0, 10)
+          relay    | insert into postrider.relay select * from postrider.relay
+          relay    | delete from postrider.relay_route
+          reader   | select postrider.relay_breakers(1, '', '{}', '{}', '{}')
+          operator | select postrider.relay_record(1, '', '', '', 1, true, '[]', '[]')
+          producer | select * from postrider.unrouted_topics()
+          producer | select * from postrider.token_find(1, sha256(''))
           reader   | insert into postrider.inbox (consumer, message_id) values ('c', gen_random_uuid())
           reader   | select setval('postrider.doorbell_0', 1)
           reader   | delete from postrider.dead_letter
@@ -210,6 +230,11 @@ class RolesTest {
           relay    | select * from postrider.message_state, postrider.attempt_history
           relay    | select * from postrider.pause, postrider.route, postrider.partition
           relay    | listen postrider
+          relay    | select postrider.retention_next('me', '1 hour', '{stream}', '{3 days}')
+          relay    | select * from postrider.retention_step('me', '1 hour', 'stream', '3 days', 10)
+          relay    | select postrider.retention_end('me', 'stream', 0, null), postrider.retention_leave('me')
+          relay    | select * from postrider.retention
+          operator | select * from postrider.purge('me', 'ordering_keys', '90 days', 10, null, null)
           operator | select m.payload, a.* from postrider.message m, postrider.attempt a
           operator | select * from postrider.message_state, postrider.attempt_history
           operator | select * from postrider.audit, postrider.dedupe, postrider.ordering_key
@@ -223,6 +248,12 @@ class RolesTest {
           server   | select postrider.enqueue('a', 'b', '{}')
           server   | select postrider.pause_on('me', 'topic', 'a/b'), postrider.pause_off('me', 'topic', 'a/b')
           relay    | select postrider.workers_seen('{1}')
+          relay    | select postrider.relay_record(1, 'i', '1', 'h', 1, true, '[]', '[]')
+          relay    | select * from postrider.ring_owners('i')
+          relay    | select postrider.relay_breakers(1, 'i', '{}', '{}', '{}')
+          relay    | select * from postrider.unrouted_topics(), postrider.token_find(1, sha256(''))
+          reader   | select * from postrider.relay, postrider.relay_destination, postrider.relay_route
+          operator | select * from postrider.relay, postrider.unrouted_topics()
           reader   | select * from postrider.message_scan('{}', 1, null)
           reader   | select * from postrider.message where id >= postrider.id_floor(now())
           """)

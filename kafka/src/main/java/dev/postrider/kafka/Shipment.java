@@ -2,6 +2,7 @@ package dev.postrider.kafka;
 
 import dev.postrider.dispatch.Destination.Answers;
 import dev.postrider.kafka.Verdict.Scope;
+import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.PostriderException;
@@ -102,7 +103,7 @@ final class Shipment {
       answers.answer(message.id(), Outcome.terminal("kafka_not_addressed", error));
     } catch (RuntimeException e) {
       // A user's envelope: its message fails, the others of the batch do not.
-      answers.answer(message.id(), Outcome.retryable("kafka_envelope_threw", e.toString()));
+      answers.answer(message.id(), Outcome.retryable("kafka_envelope_threw", ErrorReport.of(e)));
     }
     return null;
   }

@@ -6,6 +6,7 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.ConfirmListener;
 import com.rabbitmq.client.ReturnListener;
 import com.rabbitmq.client.ShutdownSignalException;
+import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Outcome;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -97,7 +98,7 @@ final class Lane implements ConfirmListener, ReturnListener {
     } catch (RuntimeException e) {
       remove(number);
       retire();
-      parcel.settle(Outcome.terminal("unencodable", e.toString()));
+      parcel.settle(Outcome.terminal("unencodable", ErrorReport.of(e)));
     }
   }
 

@@ -31,6 +31,11 @@ public final class RabbitDestination implements Destination {
   }
 
   @Override
+  public String type() {
+    return "rabbitmq";
+  }
+
+  @Override
   public synchronized void deliver(List<Message> batch, Answers answers) {
     Link link = connector.link();
     List<Lane> lanes = link == null ? List.of() : link.openLanes();

@@ -4,6 +4,7 @@ import dev.postrider.message.PostriderException;
 import io.javalin.config.JettyConfig;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
+import org.eclipse.jetty.http.HttpCompliance;
 import org.eclipse.jetty.server.ConnectionFactory;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
@@ -35,6 +36,8 @@ final class Jetty {
           http.setSendServerVersion(false);
           http.setSendDateHeader(false);
           http.setRequestHeaderSize(HEADER_BYTES);
+          // What a proxy in front may read otherwise is refused, such as lines that end with LF.
+          http.setHttpCompliance(HttpCompliance.STRICT);
         });
     SslContextFactory.@Nullable Server ssl = ssl(config.tls());
     jetty.addConnector((server, http) -> connector(server, http, ssl, config, lines));

@@ -16,8 +16,8 @@ import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 
 /**
- * Gives requests to threads that may wait; the web server's own never do. Health has threads of its
- * own. Thread-safe.
+ * Gives requests to threads that may wait for the database, but never for a caller. The web
+ * server's own threads never wait. Health has threads of its own. Thread-safe.
  */
 final class Lanes extends Handler.Wrapper implements AutoCloseable {
   private static final int HEALTH_THREADS = 2;
@@ -64,9 +64,9 @@ final class Lanes extends Handler.Wrapper implements AutoCloseable {
     line.begin();
     Request.addCompletionListener(request, failure -> line.end());
     Request taken = new Taken(request);
-    Response paced = new Paced(taken, response, line);
+    Paced paced = new Paced(taken, response, line, lines);
     try {
-      lane(request).execute(() -> pass(taken, paced, callback));
+      lane(request).execute(() -> pass(taken, paced, paced.completing(callback)));
     } catch (RejectedExecutionException e) {
       JettyErrors.write(response, callback, Problem.overloaded());
     }

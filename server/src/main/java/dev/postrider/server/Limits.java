@@ -44,6 +44,11 @@ public record Limits(
           new Connections(4096, 1024),
           new Rate(200, 400));
 
+  /** Bytes of all bodies together, and of all answers that wait to be taken. */
+  long memory() {
+    return threads * requestBytes;
+  }
+
   void check(List<String> problems) {
     need(
         problems,

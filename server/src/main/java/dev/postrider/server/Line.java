@@ -2,6 +2,7 @@ package dev.postrider.server;
 
 import dev.postrider.server.access.Network;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.eclipse.jetty.io.Connection;
 import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.io.EofException;
@@ -24,6 +25,8 @@ final class Line {
   private volatile long bytesBefore;
   private volatile long writeBegan;
   private volatile int writeBytes;
+  private volatile long answeringSince;
+  private final AtomicLong held = new AtomicLong();
   private boolean inHead;
   private long headBegan;
 
@@ -70,6 +73,22 @@ final class Line {
     bytesBefore = connection.getBytesIn();
     waitingSince = System.nanoTime();
     working = false;
+  }
+
+  /** So many bytes more of its answer wait for the caller; a negative number was taken. */
+  void hold(long bytes) {
+    if (held.getAndAdd(bytes) == 0) {
+      answeringSince = System.nanoTime();
+    }
+  }
+
+  boolean holding() {
+    return held.get() > 0;
+  }
+
+  /** When the answer that waits began to wait. */
+  long answeringSince() {
+    return answeringSince;
   }
 
   void writing(int bytes) {

@@ -10,6 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import org.eclipse.jetty.io.Connection;
 import org.eclipse.jetty.io.EndPoint;
@@ -34,6 +35,7 @@ final class Lines implements Connection.Listener, AutoCloseable {
   private final Map<Network, Integer> byCaller = new ConcurrentHashMap<>();
   private final ScheduledThreadPoolExecutor clock =
       new ScheduledThreadPoolExecutor(1, Threads.named("postrider-http-clock"));
+  private final AtomicLong held = new AtomicLong();
   private long told = System.nanoTime() - TELL_NANOS;
 
   Lines(Limits limits, Proxies proxies) {
@@ -95,6 +97,27 @@ final class Lines implements Connection.Listener, AutoCloseable {
             .orElse(line);
     forget(longest.network());
     longest.cut();
+  }
+
+  /** Answers that callers do not take use memory. The one that has waited longest makes room. */
+  void hold(Line line, int bytes) {
+    line.hold(bytes);
+    if (held.addAndGet(bytes) > limits.memory()) {
+      cutSlowest();
+    }
+  }
+
+  void release(Line line, int bytes) {
+    line.hold(-bytes);
+    held.addAndGet(-bytes);
+  }
+
+  private void cutSlowest() {
+    long now = System.nanoTime();
+    lines.values().stream()
+        .filter(Line::holding)
+        .max(Comparator.comparingLong(line -> now - line.answeringSince()))
+        .ifPresent(Line::cut);
   }
 
   private void tell(@Nullable Network caller, int open) {

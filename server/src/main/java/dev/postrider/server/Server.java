@@ -2,6 +2,7 @@ package dev.postrider.server;
 
 import dev.postrider.access.Tokens;
 import dev.postrider.observe.BacklogSampler;
+import dev.postrider.observe.Fleet;
 import dev.postrider.relay.RelayStatus;
 import dev.postrider.server.access.Access;
 import dev.postrider.server.api.Bodies;
@@ -57,7 +58,9 @@ public final class Server implements AutoCloseable {
 
   private Server(Builder builder) {
     this.config = builder.config;
-    Pulse pulse = new Pulse(builder.relay, config.oldestPending(), System::nanoTime);
+    @Nullable Fleet fleet =
+        builder.monitorOnly ? null : new Fleet(builder.dataSource, builder.schema);
+    Pulse pulse = new Pulse(builder.relay, fleet, config.oldestPending(), System::nanoTime);
     this.sampler =
         new BacklogSampler(
             builder.dataSource,
@@ -65,7 +68,7 @@ public final class Server implements AutoCloseable {
             SAMPLE_EVERY,
             backlog -> {
               pulse.beat(backlog);
-              builder.metrics.relay().backlog(backlog);
+              builder.metrics.show(backlog);
             });
     this.features = features(builder, pulse);
     features.forEach(feature -> endpoints.addAll(feature.endpoints()));
@@ -77,7 +80,7 @@ public final class Server implements AutoCloseable {
             limits.requestBytes(),
             limits.times().request(),
             limits.times().bytesPerSecond(),
-            limits.threads() * limits.requestBytes(),
+            limits.memory(),
             lanes.threads());
     Access access =
         new Access(
@@ -100,8 +103,11 @@ public final class Server implements AutoCloseable {
   private List<Feature> features(Builder builder, Pulse pulse) {
     List<Feature> all = new ArrayList<>();
     all.add(new HealthFeature(pulse, builder.metrics.registry()));
+    if (builder.monitorOnly) {
+      return List.copyOf(all);
+    }
     all.add(new MessagesFeature(builder.dataSource, builder.schema));
-    all.add(new OperateFeature(builder.dataSource, builder.schema, builder.relay));
+    all.add(new OperateFeature(builder.dataSource, builder.schema));
     StreamConfig streams = builder.streams;
     if (streams != null) {
       DataSource direct = builder.direct == null ? builder.dataSource : builder.direct;
@@ -177,6 +183,7 @@ public final class Server implements AutoCloseable {
     private @Nullable Supplier<RelayStatus> relay;
     private @Nullable DataSource direct;
     private @Nullable StreamConfig streams;
+    private boolean monitorOnly;
     private final List<Feature> features = new ArrayList<>();
 
     private Builder(DataSource dataSource) {
@@ -214,6 +221,15 @@ public final class Server implements AutoCloseable {
     /** Also pushes what the stream destination is given to connected clients. */
     public Builder streams(StreamConfig value) {
       this.streams = value;
+      return this;
+    }
+
+    /**
+     * Serves health and metrics, and nothing else. For a relay that runs in a process without the
+     * API.
+     */
+    public Builder monitorOnly() {
+      this.monitorOnly = true;
       return this;
     }
 

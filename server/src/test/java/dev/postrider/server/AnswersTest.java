@@ -139,7 +139,7 @@ class AnswersTest {
   }
 
   private static void pauses() {
-    post("/v1/destinations/pause", "{\"name\": \"mail\"}");
+    post("/v1/destinations/pause", "{\"name\": \"mail\", \"force\": true}");
     get("/v1/destinations");
     post("/v1/destinations/resume", "{\"name\": \"mail\"}");
     post("/v1/topics/pause", "{\"namespace\": \"shop\", \"topic\": \"bills\"}");

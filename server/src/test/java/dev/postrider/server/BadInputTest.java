@@ -99,6 +99,27 @@ class BadInputTest {
         .contains("topic must not contain the character U+0000");
   }
 
+  /** Otherwise a request of 8 MiB would be answered with hundreds. */
+  @Test
+  void theAnswerIsNotMuchLongerThanTheRequest() {
+    StringBuilder body = new StringBuilder("{");
+    for (int i = 0; i < 5000; i++) {
+      body.append("\"").append(i).append("\":1,");
+    }
+    body.append("\"").append("x".repeat(20_000)).append("\":1}");
+    Answer answer = problem(DESK.post(DESK.admin, "/v1/messages", body.toString()), 422);
+    assertThat(answer.json().get("errors")).hasSize(100);
+    assertThat(answer.text()).hasSizeLessThan(body.length());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "x"})
+  void aValueIsNotCutInTheMiddleOfACharacter(String before) {
+    String smiles = before + "%F0%9F%98%80".repeat(200);
+    problem(DESK.get(DESK.viewer, "/v1/messages?limit=" + smiles), 422);
+    problem(DESK.get(DESK.viewer, "/v1/messages?" + smiles + "=1"), 422);
+  }
+
   @Test
   void errorsInAListSayWhere() {
     Answer answer =

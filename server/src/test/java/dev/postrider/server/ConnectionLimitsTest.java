@@ -190,6 +190,33 @@ class ConnectionLimitsTest {
     }
   }
 
+  /** What two servers in a row may read in two ways. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{} ",
+        "Content-Length: 2, 2\r\n\r\n{}",
+        "Content-Length: +2\r\n\r\n{}",
+        "Content-Length : 2\r\n\r\n{}",
+        "Content-Length: 2\n\r\n{}",
+        "Content-Length: 2\r\nX: y\rZ: 1\r\n\r\n{}",
+        "X: y\r\n Content-Length: 2\r\n\r\n{}",
+        "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n2\n{}\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFF\r\n{}\r\n0\r\n\r\n",
+        "Host: y\r\nContent-Length: 2\r\n\r\n{}"
+      })
+  void aRequestWhoseEndIsNotCertainIsRefusedAndTheConnectionClosed(String rest) throws Exception {
+    try (Desk desk = Desk.open();
+        RawSocket socket = RawSocket.saying(desk, enqueue(desk, rest) + LIVE)) {
+      assertThat(socket.rest())
+          .startsWith("HTTP/1.1 400")
+          .doesNotContain("HTTP/1.1 200", "still open");
+    }
+  }
+
   @Test
   void malformedChunksAreABadRequest() throws Exception {
     try (Desk desk = Desk.open();

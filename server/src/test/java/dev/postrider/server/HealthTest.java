@@ -59,7 +59,7 @@ class HealthTest {
   void everybodySeesHowItIsAndOnlyTokensSeeWhat() {
     JsonNode open = status(null);
     assertThat(open.get("parts").propertyNames())
-        .contains("database", "relay", "listener", "destinations", "backlog");
+        .contains("database", "relay", "listener", "destinations", "backlog", "fleet");
     assertThat(open.toString()).doesNotContain("rail").doesNotContain("ann");
     assertThat(status("bad").toString()).doesNotContain("rail");
     JsonNode shown = status(desk.viewer).get("parts");
@@ -70,8 +70,8 @@ class HealthTest {
     assertThat(shown.get("backlog").get("details").has("oldest_pending_seconds")).isTrue();
     assertThat(desk.get(null, "/v1/health/live").status()).isEqualTo(200);
     assertThat(desk.get(null, "/v1/health/ready").status()).isEqualTo(200);
-    JsonNode rail = desk.get(desk.viewer, "/v1/destinations").json().get("items").get(0);
-    assertThat(rail.get("breaker").stringValue()).isEqualTo("closed");
+    assertThat(shown.get("fleet").get("details").get("relays").get(0).get("name").stringValue())
+        .isEqualTo("ann");
   }
 
   @Test
@@ -107,7 +107,11 @@ class HealthTest {
 
   @Test
   @Order(3)
+  @Tag("OP-7")
   void withoutItsDatabaseItIsNotReadyButAlive() {
+    String scraper = desk.token(NewToken.of("steady", Permission.METRICS)).secret();
+    String late = desk.token(NewToken.of("late", Permission.METRICS)).secret();
+    assertThat(desk.get(scraper, "/v1/metrics").status()).isEqualTo(200);
     POSTGRES.server().stop();
     await()
         .atMost(Duration.ofSeconds(60))
@@ -116,6 +120,10 @@ class HealthTest {
     assertThat(status(null).get("parts").get("database").get("status").stringValue())
         .isEqualTo("down");
     assertThat(desk.get(null, "/v1/health/live").status()).isEqualTo(200);
+    assertThat(desk.get(scraper, "/v1/metrics").text())
+        .as("metrics tell that the database is away")
+        .contains("outbox_database_failures_total");
+    assertThat(desk.get(late, "/v1/metrics").status()).as("never seen before").isEqualTo(503);
     Answer messages = desk.get(desk.viewer, "/v1/messages");
     assertThat(messages.status()).as(messages.text()).isEqualTo(503);
     assertThat(messages.header("Retry-After")).isNotEmpty();

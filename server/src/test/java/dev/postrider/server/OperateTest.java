@@ -129,7 +129,8 @@ class OperateTest {
   @Test
   @Tag("OP-3")
   void destinationsAndTopicsArePausedAndResumed() {
-    Answer paused = DESK.post(DESK.operator, "/v1/destinations/pause", "{\"name\": \"rail\"}");
+    Answer paused =
+        DESK.post(DESK.operator, "/v1/destinations/pause", "{\"name\": \"rail\", \"force\": true}");
     assertThat(paused.json().get("changed").booleanValue()).as(paused.text()).isTrue();
     JsonNode rail = DESK.get(DESK.viewer, "/v1/destinations").json().get("items").get(0);
     assertThat(rail.get("name").stringValue()).isEqualTo("rail");

@@ -1,17 +1,24 @@
 package dev.postrider.server;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 
 /** A socket that says exactly what it is told to, and when. */
 final class RawSocket implements AutoCloseable {
   private static final int PATIENCE_MS = 20_000;
   private final Socket socket;
+  private ByteBuffer unsaid = ByteBuffer.allocate(0);
 
   private RawSocket(Socket socket) {
     this.socket = socket;
@@ -21,6 +28,35 @@ final class RawSocket implements AutoCloseable {
     Socket socket = new Socket(InetAddress.getLoopbackAddress(), desk.server.port());
     socket.setSoTimeout(PATIENCE_MS);
     return new RawSocket(socket);
+  }
+
+  /** One that can take little before it is read from. */
+  static RawSocket deaf(Desk desk) throws IOException {
+    SocketChannel channel = SocketChannel.open();
+    channel.setOption(StandardSocketOptions.SO_RCVBUF, 4096);
+    channel.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), desk.server.port()));
+    channel.socket().setSoTimeout(PATIENCE_MS);
+    return new RawSocket(channel.socket());
+  }
+
+  /** How many bytes have come and were not read. */
+  int waiting() throws IOException {
+    return socket.getInputStream().available();
+  }
+
+  /** Says it over and over; true if the server has read nothing since last time. If deaf. */
+  boolean sayUntilFull(String text) throws IOException {
+    SocketChannel channel = socket.getChannel();
+    channel.configureBlocking(false);
+    int all = 0;
+    int written;
+    do {
+      unsaid = unsaid.hasRemaining() ? unsaid : ByteBuffer.wrap(text.getBytes(US_ASCII));
+      written = channel.write(unsaid);
+      all += written;
+    } while (written > 0);
+    channel.configureBlocking(true);
+    return all == 0;
   }
 
   static RawSocket saying(Desk desk, String text) throws IOException {

@@ -1,7 +1,10 @@
 package dev.postrider.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import dev.postrider.access.NewToken;
+import dev.postrider.access.Permission;
 import dev.postrider.server.Desk.Answer;
 import java.io.IOException;
 import java.net.http.HttpRequest;
@@ -51,6 +54,70 @@ class SlowClientTest {
   void headsThatTrickleHoldNoThread() throws Exception {
     crowd("GET /v1/health HTTP/1.1\r\nHost: ");
     othersAreAnswered();
+  }
+
+  @Test
+  void answersThatNobodyTakesHoldNoThread() throws Exception {
+    String document =
+        "GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n"
+            .formatted(desk.admin);
+    for (int i = 0; i < SOCKETS; i++) {
+      RawSocket socket = RawSocket.deaf(desk);
+      sockets.add(socket);
+      socket.say(document.repeat(8));
+    }
+    for (RawSocket socket : sockets) {
+      await().until(() -> socket.waiting() > 0);
+    }
+    othersAreAnswered();
+  }
+
+  /** Health has few threads, and no limit on requests. */
+  @Test
+  void healthThatNobodyTakesHoldsNoThread() throws Exception {
+    String live = "GET /v1/health/live HTTP/1.1\r\nHost: x\r\n\r\n".repeat(100);
+    for (int i = 0; i < 4; i++) {
+      sockets.add(RawSocket.deaf(desk));
+    }
+    // The server reads no more requests of a connection while an answer waits.
+    await().during(Duration.ofSeconds(1)).atMost(Duration.ofSeconds(30)).until(() -> full(live));
+    othersAreAnswered();
+  }
+
+  private boolean full(String text) {
+    boolean full = true;
+    for (RawSocket socket : sockets) {
+      try {
+        full &= socket.sayUntilFull(text);
+      } catch (IOException e) {
+        // The server has given it up.
+      }
+    }
+    return full;
+  }
+
+  /** Answers that wait use memory. Those that have waited longest make room. */
+  @Test
+  void answersThatNobodyTakesHaveABound() throws Exception {
+    Limits small = Limits.DEFAULT.withRequestBytes(1 << 20);
+    try (Desk narrow = Desk.open(server -> server.config(Desk.CONFIG.withLimits(small)))) {
+      narrow.postgres.execute("update postrider.engine set max_payload_bytes = 32000000");
+      narrow.postgres.execute(
+          "select postrider.enqueue('n', 't', '\"' || repeat('x', 10000000) || '\"')");
+      String id = narrow.postgres.column("select id from postrider.message").get(0);
+      String reader =
+          narrow.token(NewToken.of("reader", Permission.READ, Permission.PAYLOAD_READ)).secret();
+      for (int i = 0; i < 6; i++) {
+        RawSocket socket = RawSocket.deaf(narrow);
+        sockets.add(socket);
+        socket.say(
+            "GET /v1/messages/%s HTTP/1.0\r\nAuthorization: Bearer %s\r\n\r\n"
+                .formatted(id, reader));
+        await().until(() -> socket.waiting() > 0);
+      }
+      assertThat(sockets.get(5).rest().length()).isGreaterThan(10_000_000);
+      assertThat(sockets.get(0).rest().length()).isLessThan(10_000_000);
+    }
   }
 
   private void crowd(String start) throws IOException {

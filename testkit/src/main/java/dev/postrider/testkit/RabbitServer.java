@@ -103,11 +103,24 @@ public final class RabbitServer implements AutoCloseable {
    * @param settings lines of rabbitmq.conf; <code>${tlsPort}</code> stands for {@link #tlsPort}
    */
   public static RabbitServer start(Map<String, String> settings) {
+    return start(settings, true);
+  }
+
+  /**
+   * Starts a broker with settings.
+   *
+   * @param closeAtExit false for a program that stops its parts in an order of its own after
+   *     Ctrl-C: shutdown hooks run at the same time. The broker then needs {@link #close}, and
+   *     still dies with the process.
+   */
+  public static RabbitServer start(Map<String, String> settings, boolean closeAtExit) {
     requireInstalled(PROGRAMS);
     try {
       Path home = Files.createTempDirectory("postrider-rabbitmq");
       RabbitServer server = new RabbitServer(home, freePorts(4), settings);
-      Runtime.getRuntime().addShutdownHook(server.closeAtExit);
+      if (closeAtExit) {
+        Runtime.getRuntime().addShutdownHook(server.closeAtExit);
+      }
       try {
         server.restart();
       } catch (RuntimeException e) {

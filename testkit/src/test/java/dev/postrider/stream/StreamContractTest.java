@@ -39,8 +39,7 @@ class StreamContractTest extends OutageContract {
   @Override
   protected Destination open() throws Exception {
     position = log.latest();
-    StreamDestination destination =
-        new StreamDestination(POSTGRES.dataSource(), Schema.DEFAULT, StreamDestination.RETENTION);
+    StreamDestination destination = new StreamDestination(POSTGRES.dataSource(), Schema.DEFAULT);
     return new Destination() {
       @Override
       public void deliver(List<Message> batch, Answers answers) {

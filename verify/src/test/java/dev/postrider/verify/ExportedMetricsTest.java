@@ -7,7 +7,9 @@ import static org.awaitility.Awaitility.await;
 import dev.postrider.dispatch.HandlerDestination;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
+import dev.postrider.observe.BacklogMeters;
 import dev.postrider.observe.BacklogSampler;
+import dev.postrider.observe.FlushMeters;
 import dev.postrider.observe.MicrometerMetrics;
 import dev.postrider.relay.Relay;
 import dev.postrider.store.Schema;
@@ -48,6 +50,8 @@ class ExportedMetricsTest {
   static void scrapeARelay() {
     PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     MicrometerMetrics metrics = new MicrometerMetrics(registry);
+    BacklogMeters backlog = new BacklogMeters(registry);
+    new FlushMeters(registry).flushed("success", 1);
     try (TestPostgres database = TestPostgres.start();
         Relay relay =
             Relay.builder(database.dataSource())
@@ -58,7 +62,7 @@ class ExportedMetricsTest {
                 .start();
         BacklogSampler sampler =
             new BacklogSampler(
-                database.dataSource(), Schema.DEFAULT, Duration.ofMillis(500), metrics::backlog)) {
+                database.dataSource(), Schema.DEFAULT, Duration.ofMillis(500), backlog::show)) {
       database.execute(
           """
           select postrider.enqueue('shop', 'orders', '{}', event_type => t)

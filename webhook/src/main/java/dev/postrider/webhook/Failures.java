@@ -1,5 +1,6 @@
 package dev.postrider.webhook;
 
+import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Outcome;
 import java.io.EOFException;
 import java.io.IOException;
@@ -51,9 +52,9 @@ final class Failures {
       return Outcome.retryable("connection_broken", error(e));
     }
     if (e instanceof ClientProtocolException || e instanceof MessageConstraintException) {
-      return Outcome.retryable("bad_response", error(e));
+      return Outcome.retryable("bad_response", report(e));
     }
-    return Outcome.retryable(e instanceof IOException ? "io_failed" : "request_failed", error(e));
+    return Outcome.retryable(e instanceof IOException ? "io_failed" : "request_failed", report(e));
   }
 
   /** Whether the connection broke, rather than that the other side said something wrong. */
@@ -65,7 +66,18 @@ final class Failures {
   }
 
   private String error(Throwable e) {
-    Throwable cause = e.getCause() == null ? e : e.getCause();
+    Throwable cause = cause(e);
     return text.of(cause.getClass().getSimpleName() + ": " + cause.getMessage());
+  }
+
+  /** The HTTP client quotes what it could not read, and a receiver may send the payload back. */
+  private String report(Throwable e) {
+    Throwable cause = cause(e);
+    return ErrorReport.of(
+        cause.getClass().getSimpleName(), text.of(String.valueOf(cause.getMessage())));
+  }
+
+  private static Throwable cause(Throwable e) {
+    return e.getCause() == null ? e : e.getCause();
   }
 }

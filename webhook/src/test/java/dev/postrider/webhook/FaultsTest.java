@@ -3,6 +3,7 @@ package dev.postrider.webhook;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Outcome;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -14,6 +15,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Receivers that are slow, endless, broken or no HTTP servers at all. */
 @Tag("OP-6")
@@ -145,6 +148,28 @@ class FaultsTest {
             },
             LONG);
     assertThat(Hooks.kind(outcome)).isEqualTo("retryable bad_response");
+  }
+
+  /** The HTTP client quotes bytes that it cannot read. They may be the payload. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "card 4111-1111\r\n\r\n",
+        "HTTP/1.1 card 4111-1111\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ncard 4111-1111\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ncontent-length: 4111-1111\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: 4111-1111\r\n\r\n"
+      })
+  void whatAReceiverSaidIsKeptApartAlsoIfItIsNotHttp(String said) {
+    Outcome outcome =
+        against(
+            talk -> {
+              talk.readRequest();
+              talk.write(said);
+            },
+            LONG);
+    assertThat(Hooks.kind(outcome)).startsWith("retryable ");
+    assertThat(ErrorReport.withoutReply(Hooks.error(outcome))).doesNotContain("4111").isNotEmpty();
   }
 
   @Test

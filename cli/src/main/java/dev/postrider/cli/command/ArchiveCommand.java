@@ -4,7 +4,9 @@ import dev.postrider.archive.Archive;
 import dev.postrider.archive.ArchiveConfig;
 import dev.postrider.archive.ArchivePlan;
 import dev.postrider.archive.ArchiveReport;
+import dev.postrider.archive.ArchiveStorage;
 import dev.postrider.cli.config.ArchiveSettings;
+import dev.postrider.cli.config.Part;
 import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.output.Progress;
 import dev.postrider.cli.output.Table;
@@ -32,7 +34,10 @@ import picocli.CommandLine.Option;
       "  ./postrider archive --directory /var/backups/outbox --retention 60d --yes"
     })
 final class ArchiveCommand extends PostriderCommand {
-  @Option(names = "--directory", paramLabel = "FOLDER", description = "archive.directory")
+  @Option(
+      names = "--directory",
+      paramLabel = "FOLDER",
+      description = "archive.directory, whatever archive.storage says")
   @Nullable String directory;
 
   @Option(
@@ -51,12 +56,15 @@ final class ArchiveCommand extends PostriderCommand {
 
   @Override
   int run(Context context) throws Exception {
-    ArchiveSettings settings = context.config(flags()).archive();
+    ArchiveSettings settings = context.config(flags(), Part.of(Part.ARCHIVE)).archive();
+    try (ArchiveStorage storage = settings.storage().open()) {
+      return run(context, storage, settings.retention());
+    }
+  }
+
+  private int run(Context context, ArchiveStorage storage, Duration age) throws Exception {
     Archive archive =
-        new Archive(
-            context.dataSource(),
-            context.schema(),
-            ArchiveConfig.of(settings.directory(), settings.retention()));
+        new Archive(context.dataSource(), context.schema(), ArchiveConfig.of(age), storage);
     List<ArchivePlan> plans = archive.dryRun();
     long settled = plans.stream().mapToLong(ArchivePlan::settled).sum();
     if (dryRun) {
@@ -65,9 +73,7 @@ final class ArchiveCommand extends PostriderCommand {
     }
     if (settled == 0) {
       screen()
-          .note(
-              "nothing is older than %s, or all of it is unresolved"
-                  .formatted(Units.text(settings.retention())));
+          .note("nothing is older than %s, or all of it is unresolved".formatted(Units.text(age)));
     } else {
       context.confirm(
           yes,
@@ -75,7 +81,7 @@ final class ArchiveCommand extends PostriderCommand {
               .formatted(
                   Words.count(settled, "message"),
                   Words.count(plans.size(), "partition"),
-                  settings.directory()));
+                  storage.location()));
     }
     return carryOut(context, archive, settled);
   }
@@ -155,6 +161,7 @@ final class ArchiveCommand extends PostriderCommand {
   private Map<String, Settings.Flag> flags() {
     Map<String, Settings.Flag> flags = new LinkedHashMap<>();
     if (directory != null) {
+      flags.put("postrider.archive.storage", new Settings.Flag("directory", "--directory"));
       flags.put("postrider.archive.directory", new Settings.Flag(directory, "--directory"));
     }
     if (retention != null) {

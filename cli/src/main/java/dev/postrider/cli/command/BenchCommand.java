@@ -54,8 +54,7 @@ final class BenchCommand extends PostriderCommand {
     screen().note("no database is configured: starting one for the measurement");
     try (EmbeddedServer server = EmbeddedServer.builder().closeAtExit(false).start()) {
       DataSource own =
-          Connections.to(
-              server.jdbcUrl(), context.config().database(), "postrider", Duration.ofSeconds(90));
+          Connections.to(server.jdbcUrl(), context.database(), "postrider", Duration.ofSeconds(90));
       return measure(context, own, "a PostgreSQL of its own, gone now", stop);
     }
   }

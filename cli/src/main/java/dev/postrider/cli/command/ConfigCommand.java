@@ -24,7 +24,7 @@ final class ConfigCommand extends PostriderCommand {
       screen().json(values);
       return ExitCode.OK;
     }
-    Table table = new Table("setting", "value", "from");
+    Table table = new Table("setting", "value", "from").whole("setting");
     for (Settings.Effective setting : context.effective()) {
       table.row(
           setting.path(), setting.value().isEmpty() ? "-" : setting.value(), setting.origin());

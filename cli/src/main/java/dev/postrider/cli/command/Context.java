@@ -3,6 +3,7 @@ package dev.postrider.cli.command;
 import dev.postrider.cli.config.Config;
 import dev.postrider.cli.config.ConfigReader;
 import dev.postrider.cli.config.DatabaseConfig;
+import dev.postrider.cli.config.Part;
 import dev.postrider.cli.output.Screen;
 import dev.postrider.cli.settings.Masks;
 import dev.postrider.cli.settings.Origin;
@@ -18,6 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +38,7 @@ final class Context {
   private final Map<String, String> environment;
   private final Screen screen;
   private @Nullable Config config;
+  private @Nullable Config database;
   private List<Settings.Effective> effective = List.of();
 
   Context(GlobalOptions options, Map<String, String> environment, Screen screen) {
@@ -60,20 +63,42 @@ final class Context {
     return options.actor();
   }
 
+  /** The whole configuration. */
   Config config() {
-    return config(Map.of());
+    return config(Map.of(), Part.all());
   }
 
-  /** The configuration, with what a command's own flags set. */
-  Config config(Map<String, Settings.Flag> more) {
+  /** The parts that a command uses, with what its own flags set. */
+  Config config(Map<String, Settings.Flag> more, Set<Part> parts) {
     if (config == null) {
-      Map<String, Settings.Flag> flags = new LinkedHashMap<>(options.flags());
-      flags.putAll(more);
-      Settings settings = Settings.of(flags, environment, file());
-      config = ConfigReader.read(settings);
-      effective = settings.effective();
+      config = read(more, parts);
     }
     return config;
+  }
+
+  /** What was read already, else the database alone: most commands use nothing else. */
+  private Config known() {
+    if (config != null) {
+      return config;
+    }
+    if (database == null) {
+      database = read(Map.of(), Part.of());
+    }
+    return database;
+  }
+
+  private Config read(Map<String, Settings.Flag> more, Set<Part> parts) {
+    Map<String, Settings.Flag> flags = new LinkedHashMap<>(options.flags());
+    flags.putAll(more);
+    Settings settings = Settings.of(flags, environment, file());
+    Config read = ConfigReader.read(settings, parts);
+    effective = settings.effective();
+    settings.warnings().forEach(warning -> screen.note("warning: " + warning));
+    return read;
+  }
+
+  DatabaseConfig database() {
+    return known().database();
   }
 
   /** Every setting, the database of a running {@code up} included. */
@@ -108,17 +133,17 @@ final class Context {
   }
 
   Schema schema() {
-    return config().schema();
+    return known().schema();
   }
 
   /** Whether one is configured, or an {@code up} runs here. */
   boolean hasDatabase() throws IOException {
-    return config().database().url() != null || UpFile.here().read().isPresent();
+    return database().url() != null || UpFile.here().read().isPresent();
   }
 
   /** The database's URL: the configured one, or that of the {@code up} that runs here. */
   String url() {
-    @Nullable String configured = config().database().url();
+    @Nullable String configured = database().url();
     if (configured != null) {
       return configured;
     }
@@ -135,7 +160,7 @@ final class Context {
 
   /** The database as it may be shown. */
   Optional<String> shownUrl() {
-    return config == null ? Optional.empty() : Optional.of(Masks.url(url()));
+    return config == null && database == null ? Optional.empty() : Optional.of(Masks.url(url()));
   }
 
   DataSource dataSource() {
@@ -143,14 +168,13 @@ final class Context {
   }
 
   DataSource dataSource(Duration silence) {
-    return Connections.to(url(), config().database(), "postrider", silence);
+    return Connections.to(url(), database(), "postrider", silence);
   }
 
   /** For LISTEN; the same database, around a pooler. */
   DataSource direct() {
-    DatabaseConfig database = config().database();
-    String url = database.directUrl() == null ? url() : database.directUrl();
-    return Connections.to(url, database, "postrider", SILENCE);
+    @Nullable String url = database().directUrl();
+    return Connections.to(url == null ? url() : url, database(), "postrider", SILENCE);
   }
 
   /** Refuses to start what would try for ever. */

@@ -55,7 +55,8 @@ abstract class DeadList extends PostriderCommand {
 
   private void print(DeadLetterPage page) {
     Table table =
-        new Table("id", "topic", "key", "died", "tries", "blocks", "code", "error", "discarded");
+        new Table("id", "topic", "key", "died", "tries", "blocks", "code", "discarded", "error")
+            .optional("tries", "died", "discarded", "error", "blocks", "key");
     for (DeadLetter dead : page.items()) {
       table.row(
           dead.blocking() ? Colour.BAD : null,
@@ -66,8 +67,8 @@ abstract class DeadList extends PostriderCommand {
           dead.attempts(),
           dead.blocking() ? "its key" : "",
           dead.code(),
-          dead.error() == null ? null : Words.cut(dead.error(), 60),
-          dead.discardReason());
+          dead.discardReason(),
+          dead.error());
     }
     if (table.isEmpty()) {
       screen().line("No dead letter.");

@@ -1,5 +1,8 @@
 package dev.postrider.cli.command;
 
+import dev.postrider.cli.config.Config;
+import dev.postrider.cli.config.Part;
+import dev.postrider.cli.doctor.ArchiveCheck;
 import dev.postrider.cli.doctor.Doctor;
 import dev.postrider.cli.doctor.Finding;
 import dev.postrider.cli.doctor.Finding.Level;
@@ -17,10 +20,15 @@ import picocli.CommandLine.Command;
     description = "Look for what is wrong or soon will be; exit code 1 if there is trouble.",
     footer = "  ./postrider doctor --json")
 final class DoctorCommand extends PostriderCommand {
+  /** Before the text of a finding. */
+  private static final int MARGIN = 23;
+
   @Override
   int run(Context context) throws Exception {
     List<Finding> findings =
         Doctor.examine(new Patient(context.dataSource(), context.direct(), context.schema()));
+    Config config = context.config(Map.of(), Part.of(Part.ARCHIVE));
+    findings.addAll(ArchiveCheck.look(config.archive()));
     boolean trouble = findings.stream().anyMatch(f -> f.level() == Level.TROUBLE);
     if (context.json()) {
       screen()
@@ -42,13 +50,20 @@ final class DoctorCommand extends PostriderCommand {
           case NOTE -> Colour.NOTE;
           case TROUBLE -> Colour.BAD;
         };
+    List<String> text = Words.wrap(finding.text(), width());
     screen()
         .line(
             screen().paint(colour, "%-7s".formatted(Words.lower(finding.level()))),
-            "  %-12s  %s".formatted(finding.check(), finding.text()));
+            "  %-12s  %s".formatted(finding.check(), text.get(0)));
+    text.subList(1, text.size()).forEach(line -> screen().line(" ".repeat(MARGIN), line));
     if (!finding.advice().isEmpty()) {
-      screen().line(" ".repeat(23), screen().paint(Colour.FAINT, finding.advice()));
+      Words.wrap(finding.advice(), width())
+          .forEach(line -> screen().line(" ".repeat(MARGIN), screen().paint(Colour.FAINT, line)));
     }
+  }
+
+  private int width() {
+    return Math.max(screen().terminal().columns() - MARGIN, 20);
   }
 
   private static Map<String, Object> json(Finding finding) {

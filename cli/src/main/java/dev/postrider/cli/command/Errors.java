@@ -1,5 +1,6 @@
 package dev.postrider.cli.command;
 
+import dev.postrider.archive.ArchiveStorageException;
 import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.settings.SettingsException;
 import dev.postrider.embedded.ForeignFileException;
@@ -74,7 +75,9 @@ final class Errors implements IExecutionExceptionHandler, IParameterExceptionHan
       return new Verdict(ExitCode.USAGE, text(error));
     } else if (error instanceof SQLException sql) {
       return database(sql);
-    } else if (error instanceof PostriderException || error instanceof ForeignFileException) {
+    } else if (error instanceof PostriderException
+        || error instanceof ForeignFileException
+        || error instanceof ArchiveStorageException) {
       return new Verdict(ExitCode.TROUBLE, text(error));
     }
     return new Verdict(ExitCode.TROUBLE, error.getClass().getSimpleName() + ": " + text(error));
@@ -93,13 +96,18 @@ final class Errors implements IExecutionExceptionHandler, IParameterExceptionHan
       return new Verdict(
           ExitCode.NOT_MIGRATED,
           "the schema \"%s\" is not there or older than this version; run: ./postrider migrate\n%s"
-              .formatted(context.schema().name(), text(error)));
+              .formatted(context.schema().name(), text(first(error))));
     } else if (state.equals("42501")) {
+      String advice = "\nThe login needs a role that may; see Roles in docs/operating.md.";
       return new Verdict(
-          ExitCode.TROUBLE,
-          text(error) + "\nThe login needs a role that may; see Roles in docs/operating.md.");
+          ExitCode.TROUBLE, first(error) == error ? text(error) + advice : text(error));
     }
     return new Verdict(ExitCode.TROUBLE, "the database said: " + text(error));
+  }
+
+  /** The server's own error, where the library has added an advice. */
+  private static SQLException first(SQLException error) {
+    return error.getCause() instanceof SQLException cause ? cause : error;
   }
 
   /** The driver hides why in the cause. */

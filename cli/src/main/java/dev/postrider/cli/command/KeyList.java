@@ -23,18 +23,20 @@ abstract class KeyList extends PostriderCommand {
       return ExitCode.OK;
     }
     Table table =
-        new Table("namespace", "key", "for", "behind", "head", "topic", "seq", "code", "error");
+        new Table("namespace", "key", "for", "behind", "head", "topic", "seq", "code", "error")
+            .whole("namespace", "key")
+            .optional("seq", "error", "topic", "code", "head");
     for (BlockedKey key : keys) {
       table.row(
           key.namespace(),
           key.key(),
           Words.age(key.blockedFor()),
-          Words.count(key.followers()) + (key.followers() >= BlockedKey.MOST ? "+" : ""),
+          followers(key),
           key.head(),
           key.route().topic(),
           key.sequence(),
           key.code(),
-          key.error() == null ? null : Words.cut(key.error(), 60));
+          key.error());
     }
     if (table.isEmpty()) {
       screen().line("No key is blocked.");
@@ -44,7 +46,12 @@ abstract class KeyList extends PostriderCommand {
     return ExitCode.OK;
   }
 
-  private static Map<String, Object> json(BlockedKey key) {
+  /** How many messages wait behind the head; with a + if they were not all counted. */
+  static String followers(BlockedKey key) {
+    return Words.count(key.followers()) + (key.followers() >= BlockedKey.MOST ? "+" : "");
+  }
+
+  static Map<String, Object> json(BlockedKey key) {
     return new Fields()
         .with("namespace", key.namespace())
         .with("key", key.key())

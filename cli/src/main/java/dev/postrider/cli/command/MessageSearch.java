@@ -45,7 +45,9 @@ abstract class MessageSearch extends PostriderCommand {
   }
 
   private void print(MessagePage page) {
-    Table table = new Table("id", "topic", "key", "seq", "state", "tries", "created", "code");
+    Table table =
+        new Table("id", "topic", "key", "seq", "state", "tries", "created", "code")
+            .optional("tries", "created", "code", "seq");
     for (MessageStatus message : page.items()) {
       table.row(
           Shown.colour(message.state()),

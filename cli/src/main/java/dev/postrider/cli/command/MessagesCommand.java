@@ -1,5 +1,6 @@
 package dev.postrider.cli.command;
 
+import dev.postrider.observe.Fleet;
 import dev.postrider.store.Messages;
 import dev.postrider.store.StoredMessage;
 import java.util.UUID;
@@ -46,10 +47,14 @@ final class MessagesCommand extends MessageSearch {
           messages
               .find(wanted)
               .orElseThrow(() -> new Failure(ExitCode.TROUBLE, "there is no message " + wanted));
+      Fleet.State fleet = new Fleet(context.dataSource(), context.schema()).read();
+      Shown.Details details =
+          new Shown.Details(
+              message, messages.attempts(wanted), fleet.destinationsOf(message.status().route()));
       if (context.json()) {
-        screen().json(Shown.json(message, messages.attempts(wanted), payload));
+        screen().json(Shown.json(details, payload));
       } else {
-        Shown.print(screen(), message, messages.attempts(wanted), payload);
+        Shown.print(screen(), details, payload);
       }
       return ExitCode.OK;
     }

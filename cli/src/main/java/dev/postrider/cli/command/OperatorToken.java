@@ -13,15 +13,24 @@ import java.sql.SQLException;
 import java.util.List;
 
 /**
- * The token of whoever runs {@code up}: made once, kept in a file that only its owner can read, and
- * made anew if the file or the database is another one.
+ * The token of the user who runs {@code up}. It is made once and kept in a file that only its owner
+ * can read. If the file or the database is another one, a new token is made. Immutable.
  */
 record OperatorToken(Tokens tokens, Path file) {
   private static final String NAME = "up";
   private static final int PAGE = 1000;
 
-  /** The secret. */
-  String get(String actor) throws IOException, SQLException {
+  /** Sees to it that both files hold a valid token. */
+  void prepare(String actor) throws IOException, SQLException {
+    OwnerOnly.write(headerFile(), "Authorization: Bearer " + secret(actor) + "\n");
+  }
+
+  /** The token as a request header, for {@code curl -H @file} (7.55 or newer). */
+  Path headerFile() {
+    return file.resolveSibling("operator-header");
+  }
+
+  private String secret(String actor) throws IOException, SQLException {
     if (Files.isReadable(file)) {
       String kept = Files.readString(file).strip();
       if (tokens.check(kept).isPresent()) {

@@ -3,18 +3,48 @@ package dev.postrider.cli.command;
 import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.output.Words;
 import dev.postrider.store.Pauses;
+import java.util.Arrays;
+import java.util.Iterator;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.TypeConversionException;
 
 /** What is paused or resumed. Filled by picocli. */
 final class PauseTarget {
-  @Parameters(index = "0", paramLabel = "KIND", description = "destination or topic")
+  @Parameters(
+      index = "0",
+      paramLabel = "KIND",
+      description = "destination or topic",
+      converter = KindByName.class,
+      completionCandidates = KindNames.class)
   Pauses.Kind kind = Pauses.Kind.TOPIC;
 
   @Parameters(
       index = "1",
       paramLabel = "NAME",
-      description = "The destination's name, or namespace/topic.")
+      description = "The destination's name, or namespace/topic; %%2F is a slash in a namespace.")
   String name = "";
+
+  /** The kinds as people write them. */
+  static final class KindNames implements Iterable<String> {
+    @Override
+    public Iterator<String> iterator() {
+      return Arrays.stream(Pauses.Kind.values()).map(Words::lower).iterator();
+    }
+  }
+
+  /** Reads a kind. */
+  static final class KindByName implements ITypeConverter<Pauses.Kind> {
+    @Override
+    public Pauses.Kind convert(String text) {
+      for (Pauses.Kind kind : Pauses.Kind.values()) {
+        if (kind.name().equalsIgnoreCase(text)) {
+          return kind;
+        }
+      }
+      throw new TypeConversionException("expected destination or topic, got \"" + text + "\"");
+    }
+  }
 
   void check(PostriderCommand command) {
     if (kind == Pauses.Kind.TOPIC && name.indexOf('/') < 1) {

@@ -2,6 +2,7 @@ package dev.postrider.cli.command;
 
 import dev.postrider.cli.output.Screen;
 import dev.postrider.cli.output.Terminal;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.AutoComplete.GenerateCompletion;
@@ -21,7 +22,6 @@ import picocli.CommandLine.Spec;
     versionProvider = Postrider.Version.class,
     scope = CommandLine.ScopeType.INHERIT,
     sortOptions = false,
-    usageHelpAutoWidth = true,
     abbreviateSynopsis = true,
     synopsisHeading = "%nUsage: ",
     optionListHeading = "%nOptions:%n",
@@ -35,6 +35,7 @@ import picocli.CommandLine.Spec;
       RelayCommand.class,
       ServerCommand.class,
       TokenCommand.class,
+      WebhookKeyCommand.class,
       StatusCommand.class,
       MessagesCommand.class,
       TailCommand.class,
@@ -44,9 +45,12 @@ import picocli.CommandLine.Spec;
       ResumeCommand.class,
       ReplayCommand.class,
       ArchiveCommand.class,
+      PurgeCommand.class,
+      AuditCommand.class,
       DoctorCommand.class,
       BenchCommand.class,
       ConfigCommand.class,
+      ExampleCommand.class,
       GenerateCompletion.class
     })
 public final class Postrider implements Callable<Integer> {
@@ -62,14 +66,16 @@ public final class Postrider implements Callable<Integer> {
   public static int run(String[] arguments) {
     Postrider root = new Postrider();
     Errors errors = new Errors(root.context);
-    boolean colour = root.context.screen().terminal().colour();
+    Terminal terminal = root.context.screen().terminal();
     CommandLine command =
         new CommandLine(root)
             .setExecutionExceptionHandler(errors)
             .setParameterExceptionHandler(errors)
             .setCaseInsensitiveEnumValuesAllowed(true)
             .setHelpFactory(OwnOptionsHelp::new)
-            .setColorScheme(Help.defaultColorScheme(colour ? Help.Ansi.ON : Help.Ansi.OFF))
+            .setColorScheme(
+                Help.defaultColorScheme(terminal.colour() ? Help.Ansi.ON : Help.Ansi.OFF))
+            .setUsageHelpWidth(helpWidth(terminal))
             .setExecutionStrategy(
                 parsed -> {
                   Logging.prepare(root.options.verbose);
@@ -78,14 +84,25 @@ public final class Postrider implements Callable<Integer> {
     return command.execute(arguments);
   }
 
+  /** Lines of more than 100 columns are hard to read. */
+  private static int helpWidth(Terminal terminal) {
+    return terminal.columns() == Terminal.ENDLESS
+        ? 80
+        : Math.min(Math.max(terminal.columns(), 60), 100);
+  }
+
   Context context() {
     return context;
   }
 
   @Override
   public Integer call() {
-    CommandSpec own = java.util.Objects.requireNonNull(spec);
-    throw new ParameterException(own.commandLine(), "which command?");
+    CommandLine own = Objects.requireNonNull(spec).commandLine();
+    if (options.json) {
+      throw new ParameterException(own, "which command?");
+    }
+    own.usage(own.getOut());
+    return ExitCode.USAGE;
   }
 
   /** The version of the jar. */

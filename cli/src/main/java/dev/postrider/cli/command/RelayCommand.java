@@ -1,8 +1,10 @@
 package dev.postrider.cli.command;
 
 import dev.postrider.cli.config.Config;
+import dev.postrider.cli.config.Part;
 import dev.postrider.cli.settings.Settings;
 import dev.postrider.relay.Relay;
+import dev.postrider.server.Metrics;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +16,7 @@ import picocli.CommandLine.Option;
     name = "relay",
     description = {
       "Carry messages to their destinations, by the routes of the configuration.",
+      "Shows health and metrics at http://127.0.0.1:7081/v1/health unless configured otherwise.",
       "Ctrl-C or SIGTERM ends it: what is in flight is finished, the rest given back."
     },
     footer = "  ./postrider relay --config postrider.yaml --lease 30s")
@@ -35,7 +38,7 @@ final class RelayCommand extends PostriderCommand {
 
   @Override
   int run(Context context) throws Exception {
-    Config config = context.config(flags());
+    Config config = context.config(flags(), Part.of(Part.RELAY));
     if (config.routes().isEmpty()) {
       throw new Failure(
           ExitCode.USAGE,
@@ -44,14 +47,30 @@ final class RelayCommand extends PostriderCommand {
     }
     context.requireSchema();
     StopSignal stop = StopSignal.install(Relays.patience(config));
+    Metrics metrics = new Metrics();
     try (Relay relay =
-        Relays.builder(config, context.dataSource(), context.direct()).build().start()) {
+            Relays.builder(config, context.dataSource(), context.direct())
+                .listener(metrics.relay())
+                .build();
+        @Nullable RunningServer monitor = monitor(config, context, metrics, relay)) {
+      relay.start();
       screen().note("relay " + config.relay().name() + ": " + Relays.routes(config));
+      if (monitor != null) {
+        screen().note("monitor: " + monitor.url());
+      }
       stop.await();
       screen().note("stopping: finishing what is in flight");
     }
     screen().note("stopped");
     return ExitCode.OK;
+  }
+
+  /** Before the relay carries anything: a relay that cannot be watched as configured ends. */
+  private static @Nullable RunningServer monitor(
+      Config config, Context context, Metrics metrics, Relay relay) {
+    return config.monitor().enabled()
+        ? RunningServer.startMonitor(config, context.dataSource(), metrics, relay)
+        : null;
   }
 
   private Map<String, Settings.Flag> flags() {

@@ -14,7 +14,11 @@ final class Relays {
 
   static Relay.Builder builder(Config config, DataSource dataSource, DataSource direct) {
     Relay.Builder builder =
-        Relay.builder(dataSource).direct(direct).schema(config.schema()).config(config.relay());
+        Relay.builder(dataSource)
+            .direct(direct)
+            .schema(config.schema())
+            .config(config.relay())
+            .retention(config.retention());
     for (DestinationConfig destination : config.destinations()) {
       builder.destination(
           destination.name(),

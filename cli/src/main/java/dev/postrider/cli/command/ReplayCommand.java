@@ -163,7 +163,9 @@ final class ReplayCommand extends PostriderCommand {
                 new Fields().with("items", jobs.stream().map(ReplayCommand::json).toList()).map());
         return ExitCode.OK;
       }
-      Table table = new Table("job", "state", "sent", "skipped", "by", "started", "filter");
+      Table table =
+          new Table("job", "state", "sent", "skipped", "by", "started", "filter")
+              .optional("by", "started");
       for (ReplayJob job : jobs) {
         table.row(
             job.id(),

@@ -3,7 +3,6 @@ package dev.postrider.cli.command;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.postrider.cli.config.Config;
-import dev.postrider.cli.config.ServerSettings;
 import dev.postrider.message.PostriderException;
 import dev.postrider.relay.Relay;
 import dev.postrider.server.Metrics;
@@ -18,6 +17,12 @@ import org.slf4j.LoggerFactory;
 final class RunningServer implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(RunningServer.class);
   private static final long CONNECT_MILLIS = 10_000;
+
+  /** Less than a scrape waits, so that metrics are answered while the database is away. */
+  private static final long MONITOR_CONNECT_MILLIS = 2_000;
+
+  /** One for the backlog, one for tokens. */
+  private static final int MONITOR_CONNECTIONS = 2;
 
   private final HikariDataSource pool;
   private final Server server;
@@ -38,7 +43,7 @@ final class RunningServer implements AutoCloseable {
       DataSource direct,
       Metrics metrics,
       @Nullable Relay relay) {
-    HikariDataSource pool = pool(config.server(), dataSource);
+    HikariDataSource pool = pool(config.server().database(), CONNECT_MILLIS, dataSource);
     try {
       Server.Builder builder =
           Server.builder(pool)
@@ -57,13 +62,39 @@ final class RunningServer implements AutoCloseable {
     }
   }
 
-  private static HikariDataSource pool(ServerSettings settings, DataSource dataSource) {
+  /** Starts the server of a relay: health and metrics, and nothing else. */
+  static RunningServer startMonitor(
+      Config config, DataSource dataSource, Metrics metrics, Relay relay) {
+    HikariDataSource pool = pool(MONITOR_CONNECTIONS, MONITOR_CONNECT_MILLIS, dataSource);
+    try {
+      return new RunningServer(
+          pool,
+          Server.builder(pool)
+              .schema(config.schema())
+              .config(config.monitor().config())
+              .metrics(metrics)
+              .relay(relay::status)
+              .monitorOnly()
+              .start());
+    } catch (RuntimeException e) {
+      pool.close();
+      throw e instanceof PostriderException
+          ? e
+          : new Failure(
+              ExitCode.TROUBLE,
+              "the relay's monitor cannot start: %s\n".formatted(e.getMessage())
+                  + "Each relay of a machine needs its own port: set postrider.relay.monitor.port"
+                  + " (0 takes any), or postrider.relay.monitor.enabled=false.");
+    }
+  }
+
+  private static HikariDataSource pool(int size, long connectMillis, DataSource dataSource) {
     HikariConfig pool = new HikariConfig();
     pool.setDataSource(dataSource);
     pool.setPoolName("postrider-server");
-    pool.setMaximumPoolSize(settings.database());
+    pool.setMaximumPoolSize(size);
     pool.setMinimumIdle(1);
-    pool.setConnectionTimeout(CONNECT_MILLIS);
+    pool.setConnectionTimeout(connectMillis);
     pool.setInitializationFailTimeout(-1); // a server that waits for its database says so itself
     return new HikariDataSource(pool);
   }

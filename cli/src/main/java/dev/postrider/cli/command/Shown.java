@@ -80,17 +80,24 @@ final class Shown {
         .map();
   }
 
-  /** One message with all there is to it. */
-  static Map<String, Object> json(
-      StoredMessage message, List<AttemptRecord> attempts, boolean payload) {
+  /**
+   * One message with all there is to it.
+   *
+   * @param destinations where living relays send messages of its topic
+   */
+  record Details(StoredMessage message, List<AttemptRecord> attempts, List<String> destinations) {}
+
+  static Map<String, Object> json(Details details, boolean payload) {
+    StoredMessage message = details.message();
     Map<String, Object> all = json(message.status());
+    all.put("destinations", details.destinations());
     all.put("content_type", message.contentType());
     all.put("headers", message.headers());
     all.put("payload_bytes", message.payload().length);
     if (payload) {
       all.put("payload", JsonText.payload(message.json(), message.payload()));
     }
-    all.put("history", attempts.stream().map(Shown::json).toList());
+    all.put("history", details.attempts().stream().map(Shown::json).toList());
     return all;
   }
 
@@ -102,13 +109,15 @@ final class Shown {
     };
   }
 
-  static void print(
-      Screen screen, StoredMessage message, List<AttemptRecord> attempts, boolean payload) {
+  static void print(Screen screen, Details details, boolean payload) {
+    StoredMessage message = details.message();
+    List<AttemptRecord> attempts = details.attempts();
     MessageStatus status = message.status();
     @Nullable Colour colour = colour(status.state());
     String state = Words.lower(status.state());
     line(screen, "id", status.id());
     line(screen, "topic", status.route());
+    line(screen, "destination", String.join(", ", details.destinations()));
     line(screen, "state", colour == null ? state : screen.paint(colour, state));
     line(screen, "key", status.key() == null ? null : status.key() + ", " + status.sequence());
     line(screen, "tenant", status.tenant());
@@ -146,7 +155,16 @@ final class Shown {
   private static Table table(List<AttemptRecord> attempts) {
     Table table =
         new Table(
-            "delivery", "try", "outcome", "finished", "ms", "worker", "code", "error", "reference");
+                "delivery",
+                "try",
+                "outcome",
+                "finished",
+                "ms",
+                "worker",
+                "code",
+                "reference",
+                "error")
+            .optional("worker", "reference");
     for (AttemptRecord attempt : attempts) {
       table.row(
           attempt.delivery(),
@@ -156,8 +174,8 @@ final class Shown {
           attempt.latencyMs(),
           attempt.worker(),
           attempt.code(),
-          attempt.error(),
-          attempt.reference());
+          attempt.reference(),
+          attempt.error());
     }
     return table;
   }

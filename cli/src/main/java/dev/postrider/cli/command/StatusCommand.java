@@ -4,9 +4,11 @@ import dev.postrider.cli.output.Colour;
 import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.output.Table;
 import dev.postrider.cli.output.Words;
+import dev.postrider.deadletter.BlockedKey;
+import dev.postrider.deadletter.BlockedKeys;
 import dev.postrider.observe.Backlog;
-import dev.postrider.observe.Workers;
-import dev.postrider.observe.Workers.LiveRelay;
+import dev.postrider.observe.Fleet;
+import dev.postrider.observe.LiveRelay;
 import dev.postrider.store.Pauses;
 import java.sql.Connection;
 import java.util.Comparator;
@@ -17,10 +19,12 @@ import picocli.CommandLine.Command;
 /** What waits, who carries, what is paused. */
 @Command(
     name = "status",
-    description = "What waits by topic, what is dead, which relays live, what is paused.",
+    description =
+        "What waits by topic, what is dead, blocked keys, which relays live, what is paused.",
     footer = "  ./postrider status --json")
 final class StatusCommand extends PostriderCommand {
   private static final int TOPICS_MAX = 50;
+  private static final int KEYS_MAX = 5;
 
   @Override
   int run(Context context) throws Exception {
@@ -28,14 +32,21 @@ final class StatusCommand extends PostriderCommand {
     try (Connection connection = context.dataSource().getConnection()) {
       backlog = Backlog.read(connection, context.schema());
     }
-    List<LiveRelay> relays = new Workers(context.dataSource(), context.schema()).relays();
+    Fleet.State fleet = new Fleet(context.dataSource(), context.schema()).read();
     List<Pauses.Pause> pauses = new Pauses(context.dataSource(), context.schema()).list();
+    List<BlockedKey> blocked =
+        backlog.blockedKeys() == 0
+            ? List.of()
+            : new BlockedKeys(context.dataSource(), context.schema()).list(null, KEYS_MAX);
     if (context.json()) {
-      screen().json(json(backlog, relays, pauses));
+      Fields fields = json(backlog, blocked, fleet, pauses);
+      screen().json(fields.with("retention", Retained.json(context)).map());
     } else {
       summary(backlog);
       topics(backlog);
-      relays(relays);
+      blocked(backlog, blocked);
+      relays(fleet.relays());
+      new FleetTables(screen()).show(fleet);
       pauses(pauses);
     }
     return ExitCode.OK;
@@ -77,12 +88,33 @@ final class StatusCommand extends PostriderCommand {
     }
   }
 
+  private void blocked(Backlog backlog, List<BlockedKey> keys) {
+    Table table =
+        new Table("blocked key", "topic", "for", "behind", "code")
+            .whole("blocked key")
+            .optional("topic");
+    for (BlockedKey key : keys) {
+      table.row(
+          Colour.BAD,
+          key.namespace() + " " + key.key(),
+          key.route().topic(),
+          Words.age(key.blockedFor()),
+          KeyList.followers(key),
+          key.code());
+    }
+    show(table);
+    if (backlog.blockedKeys() > keys.size()) {
+      screen().line("… of " + Words.blockedKeys(backlog) + ": ./postrider keys list");
+    }
+  }
+
   private void relays(List<LiveRelay> relays) {
-    Table table = new Table("relay", "seen", "in flight", "leases", "");
+    Table table = new Table("relay", "version", "seen", "in flight", "leases", "");
     for (LiveRelay relay : relays) {
       table.row(
           relay.lost() ? Colour.NOTE : null,
           relay.name(),
+          relay.version() == null ? "" : relay.version(),
           Words.age(relay.sinceSeen()) + " ago",
           Words.count(relay.inFlight()),
           Words.count(relay.leases()),
@@ -114,8 +146,8 @@ final class StatusCommand extends PostriderCommand {
     }
   }
 
-  private static Map<String, Object> json(
-      Backlog backlog, List<LiveRelay> relays, List<Pauses.Pause> pauses) {
+  private static Fields json(
+      Backlog backlog, List<BlockedKey> blocked, Fleet.State fleet, List<Pauses.Pause> pauses) {
     return new Fields()
         .with("pending", backlog.pending())
         .with("pending_estimated", backlog.pendingEstimated())
@@ -126,10 +158,11 @@ final class StatusCommand extends PostriderCommand {
         .with("dead_estimated", backlog.deadEstimated())
         .with("blocked_keys", backlog.blockedKeys())
         .with("blocked_keys_at_least", backlog.blockedKeysAtLeast())
+        .with("blocked", blocked.stream().map(KeyList::json).toList())
         .with("topics", backlog.topics().stream().map(StatusCommand::json).toList())
-        .with("relays", relays.stream().map(StatusCommand::json).toList())
-        .with("paused", pauses.stream().map(StatusCommand::json).toList())
-        .map();
+        .with("relays", fleet.relays().stream().map(FleetTables::json).toList())
+        .with("unrouted", fleet.unrouted().stream().map(FleetTables::json).toList())
+        .with("paused", pauses.stream().map(StatusCommand::json).toList());
   }
 
   private static Map<String, Object> json(Backlog.Topic topic) {
@@ -140,16 +173,6 @@ final class StatusCommand extends PostriderCommand {
         .with("estimated", topic.estimated())
         .with("oldest_age_seconds", topic.oldestAge())
         .with("dead", topic.dead())
-        .map();
-  }
-
-  private static Map<String, Object> json(LiveRelay relay) {
-    return new Fields()
-        .with("name", relay.name())
-        .with("seen_seconds_ago", relay.sinceSeen().toSeconds())
-        .with("lost", relay.lost())
-        .with("in_flight", relay.inFlight())
-        .with("leases", relay.leases())
         .map();
   }
 

@@ -3,6 +3,8 @@ package dev.postrider.cli.command;
 import dev.postrider.cli.output.Colour;
 import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.output.JsonText;
+import dev.postrider.cli.output.Table;
+import dev.postrider.cli.output.Terminal;
 import dev.postrider.cli.output.Words;
 import dev.postrider.cli.tail.Attempt;
 import dev.postrider.cli.tail.Delivery;
@@ -11,6 +13,7 @@ import dev.postrider.cli.tail.Sent;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -25,6 +28,14 @@ final class TailCommand extends PostriderCommand {
   private static final Duration EVERY = Duration.ofMillis(300);
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("HH:mm:ss.SSS").withZone(ZoneOffset.UTC);
+
+  /** How many lines of a terminal a payload may fill. */
+  private static final int PAYLOAD_LINES = 5;
+
+  private Table table =
+      new Table("time", "outcome", "topic", "key", "id", "ms", "more", "payload")
+          .headless()
+          .optional("ms", "time", "more", "key");
 
   @Option(
       names = {"-n", "--namespace"},
@@ -94,48 +105,57 @@ final class TailCommand extends PostriderCommand {
   }
 
   private int print(Context context, List<Delivery> deliveries, long most) {
-    int shown = 0;
-    for (Delivery delivery : deliveries) {
-      if (shown == most) {
-        break;
-      }
-      shown++;
-      if (context.json()) {
-        json(delivery);
-      } else {
-        line(delivery);
+    List<Delivery> shown = deliveries.subList(0, (int) Math.min(most, deliveries.size()));
+    if (context.json()) {
+      shown.forEach(this::json);
+      return shown.size();
+    }
+    for (Delivery delivery : shown) {
+      row(delivery);
+      @Nullable String text = text(delivery.message());
+      if (text != null && screen().terminal().columns() != Terminal.ENDLESS) {
+        flush();
+        screen().line("  " + Words.cut(text, PAYLOAD_LINES * screen().terminal().columns()));
       }
     }
-    return shown;
+    flush();
+    return shown.size();
   }
 
-  private void line(Delivery delivery) {
+  private void flush() {
+    screen().rows(table);
+    table = table.next();
+  }
+
+  private void row(Delivery delivery) {
     Attempt attempt = delivery.attempt();
     Sent message = delivery.message();
-    StringBuilder rest = new StringBuilder();
-    if (attempt.latencyMs() != null) {
-      rest.append("  ").append(attempt.latencyMs()).append(" ms");
-    }
+    List<String> more = new ArrayList<>();
     if (attempt.no() > 1 || attempt.delivery() > 1) {
-      rest.append("  try ").append(attempt.no());
-      rest.append(attempt.delivery() > 1 ? " of delivery " + attempt.delivery() : "");
+      String again = attempt.delivery() > 1 ? " of delivery " + attempt.delivery() : "";
+      more.add("try " + attempt.no() + again);
     }
     if (attempt.code() != null) {
-      rest.append("  ").append(attempt.code());
+      more.add(attempt.code());
     }
-    if (message.payload() != null) {
-      Object body = JsonText.payload(message.json(), message.payload());
-      rest.append("  ").append(Words.cut(body instanceof String s ? s : JsonText.of(body), 200));
+    table.row(
+        TIME.format(attempt.finishedAt()),
+        screen().paint(colour(attempt), outcome(attempt)),
+        message.route(),
+        message.key() == null ? "" : message.key() + '#' + message.sequence(),
+        screen().paint(Colour.FAINT, message.id().toString()),
+        attempt.latencyMs() == null ? "" : attempt.latencyMs() + " ms",
+        String.join("  ", more),
+        screen().terminal().columns() == Terminal.ENDLESS ? text(message) : null);
+  }
+
+  /** The payload on one line; on a terminal it has a line of its own. */
+  private static @Nullable String text(Sent message) {
+    if (message.payload() == null) {
+      return null;
     }
-    screen()
-        .line(
-            TIME.format(attempt.finishedAt()) + "  ",
-            screen().paint(colour(attempt), "%-9s".formatted(outcome(attempt))),
-            "  " + message.route(),
-            message.key() == null ? "" : "  " + message.key() + '#' + message.sequence(),
-            "  ",
-            screen().paint(Colour.FAINT, message.id().toString()),
-            rest);
+    Object body = JsonText.payload(message.json(), message.payload());
+    return body instanceof String text ? text : JsonText.of(body);
   }
 
   private void json(Delivery delivery) {

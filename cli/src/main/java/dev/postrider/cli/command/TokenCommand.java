@@ -12,6 +12,8 @@ import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.output.Table;
 import dev.postrider.cli.output.Words;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -57,13 +59,34 @@ final class TokenCommand extends PostriderCommand {
     @Parameters(paramLabel = "NAME", description = "Who acts, in the audit.")
     String name = "";
 
-    @Option(names = "--role", paramLabel = "ROLE", description = "viewer, operator or admin.")
+    /** For completion. */
+    static final class RoleNames implements Iterable<String> {
+      @Override
+      public Iterator<String> iterator() {
+        return Arrays.stream(Role.values()).map(Role::label).iterator();
+      }
+    }
+
+    /** For completion. */
+    static final class PermissionNames implements Iterable<String> {
+      @Override
+      public Iterator<String> iterator() {
+        return Arrays.stream(Permission.values()).map(Permission::label).iterator();
+      }
+    }
+
+    @Option(
+        names = "--role",
+        paramLabel = "ROLE",
+        description = "viewer, operator or admin.",
+        completionCandidates = RoleNames.class)
     @Nullable String role;
 
     @Option(
         names = "--permission",
         paramLabel = "NAME",
         split = ",",
+        completionCandidates = PermissionNames.class,
         description =
             "Beside those of the role: read, payload:read, stream, metrics, enqueue, operate,"
                 + " tokens.")
@@ -138,7 +161,9 @@ final class TokenCommand extends PostriderCommand {
             .json(new Fields().with("items", tokens.stream().map(Listing::json).toList()).map());
         return ExitCode.OK;
       }
-      Table table = new Table("id", "name", "may", "only", "created", "by", "expires", "revoked");
+      Table table =
+          new Table("id", "name", "may", "only", "created", "by", "expires", "revoked")
+              .optional("by", "created", "only");
       for (Token token : tokens) {
         table.row(
             token.revokedAt() == null ? null : Colour.FAINT,

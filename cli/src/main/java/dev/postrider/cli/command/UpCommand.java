@@ -59,6 +59,9 @@ final class UpCommand extends PostriderCommand {
           "--demo makes up messages, so it goes neither with a configured database nor with"
               + " configured routes");
     }
+    if (demo) {
+      Logging.withoutFailures(context.options().verbose);
+    }
     StopSignal stop = StopSignal.install(Relays.patience(config).plusSeconds(60));
     Config served = config.routes().isEmpty() ? UpRoutes.in(config, demo) : config;
     if (config.database().url() != null) {
@@ -85,7 +88,7 @@ final class UpCommand extends PostriderCommand {
       OperatorToken token =
           new OperatorToken(
               new Tokens(dataSource, config.schema()), data.resolveSibling("operator-token"));
-      String secret = token.get(context.actor());
+      token.prepare(context.actor());
       postgres.announce();
       UpGreeting greeting = new UpGreeting(screen(), config.schema(), postgres.psqlUrl());
       serve(
@@ -94,7 +97,7 @@ final class UpCommand extends PostriderCommand {
           dataSource,
           server -> {
             greet(served, server);
-            greeting.say(server.url(), secret, token.file(), demo);
+            greeting.say(server.url(), token.file(), token.headerFile(), demo);
           },
           stop);
       screen().note("stopping PostgreSQL; the data stays in " + data);

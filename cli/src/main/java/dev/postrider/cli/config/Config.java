@@ -1,6 +1,7 @@
 package dev.postrider.cli.config;
 
 import dev.postrider.relay.RelayConfig;
+import dev.postrider.retention.RetentionConfig;
 import dev.postrider.store.Schema;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,7 +11,9 @@ public record Config(
     DatabaseConfig database,
     Schema schema,
     RelayConfig relay,
+    MonitorSettings monitor,
     ArchiveSettings archive,
+    RetentionConfig retention,
     ServerSettings server,
     List<DestinationConfig> destinations,
     List<RouteConfig> routes) {
@@ -21,7 +24,8 @@ public record Config(
 
   /** The same with another server. */
   public Config withServer(ServerSettings value) {
-    return new Config(database, schema, relay, archive, value, destinations, routes);
+    return new Config(
+        database, schema, relay, monitor, archive, retention, value, destinations, routes);
   }
 
   /** The same with these destinations and routes too. */
@@ -30,6 +34,7 @@ public record Config(
     allDestinations.addAll(moreDestinations);
     List<RouteConfig> allRoutes = new ArrayList<>(routes);
     allRoutes.addAll(moreRoutes);
-    return new Config(database, schema, relay, archive, server, allDestinations, allRoutes);
+    return new Config(
+        database, schema, relay, monitor, archive, retention, server, allDestinations, allRoutes);
   }
 }

@@ -4,31 +4,48 @@ import dev.postrider.cli.settings.Section;
 import dev.postrider.cli.settings.Settings;
 import dev.postrider.message.PostriderException;
 import dev.postrider.relay.RelayConfig;
+import dev.postrider.retention.RetentionConfig;
 import dev.postrider.store.Schema;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the whole configuration, and finds everything that is wrong with it. */
+/** Reads the configuration, and finds everything that is wrong with it. */
 public final class ConfigReader {
   private static final List<String> URL_STARTS =
       List.of("jdbc:postgresql:", "postgresql://", "postgres://");
 
   private ConfigReader() {}
 
-  /** Fails with all problems at once. */
+  /** All of it. Fails with all problems at once. */
   public static Config read(Settings settings) {
+    return read(settings, Part.all());
+  }
+
+  /** Only the database and these parts; the others are neither checked nor read. */
+  public static Config read(Settings settings, Set<Part> parts) {
+    Set<String> left = Part.keys(Part.all());
+    left.removeAll(Part.keys(parts)); // a key may belong to several parts
+    left.forEach(settings::leaveOut);
     Config config;
     try (Section root = settings.root()) {
       DatabaseConfig database = database(root);
       Schema schema = schema(root);
-      RelayConfig relay = relay(root);
-      ArchiveSettings archive = archive(root);
+      RelayConfig relay;
+      MonitorSettings monitor;
+      try (Section section = root.section("relay")) {
+        relay = relay(section);
+        monitor = MonitorSettings.read(section);
+      }
+      ArchiveSettings archive = ArchiveSettings.read(root);
+      RetentionConfig retention = RetentionSettings.read(root, archive);
       ServerSettings server = ServerSettings.read(root);
       List<DestinationConfig> destinations = Destinations.read(root);
       List<RouteConfig> routes = Routes.read(root, destinations);
-      config = new Config(database, schema, relay, archive, server, destinations, routes);
+      config =
+          new Config(
+              database, schema, relay, monitor, archive, retention, server, destinations, routes);
     }
     settings.finish();
     return config;
@@ -63,27 +80,25 @@ public final class ConfigReader {
     }
   }
 
-  private static RelayConfig relay(Section root) {
+  private static RelayConfig relay(Section section) {
     RelayConfig usual = RelayConfig.defaults();
     Duration minute = Duration.ofMinutes(1);
-    try (Section section = root.section("relay")) {
-      return new RelayConfig(
-          name(section, usual.name()),
-          section.number("batch-size", usual.batchSize(), 1, 10_000),
-          section.number("carriers", usual.carriers(), 1, 64),
-          section.duration("poll-interval", usual.pollInterval(), Duration.ofMillis(10), minute),
-          section.duration("lease", usual.lease(), Duration.ofSeconds(1), Duration.ofHours(1)),
-          section.duration("reap-interval", usual.reapInterval(), Duration.ofMillis(100), minute),
-          section.duration(
-              "statement-timeout",
-              usual.statementTimeout(),
-              Duration.ofMillis(100),
-              Duration.ofMinutes(10)),
-          section.duration(
-              "shutdown-timeout", usual.shutdownTimeout(), Duration.ZERO, Duration.ofMinutes(10)),
-          section.flag("listen", usual.listen()),
-          section.number("partitions-ahead", usual.partitionsAhead(), 1, 90));
-    }
+    return new RelayConfig(
+        name(section, usual.name()),
+        section.number("batch-size", usual.batchSize(), 1, 10_000),
+        section.number("carriers", usual.carriers(), 1, 64),
+        section.duration("poll-interval", usual.pollInterval(), Duration.ofMillis(10), minute),
+        section.duration("lease", usual.lease(), Duration.ofSeconds(1), Duration.ofHours(1)),
+        section.duration("reap-interval", usual.reapInterval(), Duration.ofMillis(100), minute),
+        section.duration(
+            "statement-timeout",
+            usual.statementTimeout(),
+            Duration.ofMillis(100),
+            Duration.ofMinutes(10)),
+        section.duration(
+            "shutdown-timeout", usual.shutdownTimeout(), Duration.ZERO, Duration.ofMinutes(10)),
+        section.flag("listen", usual.listen()),
+        section.number("partitions-ahead", usual.partitionsAhead(), 1, 90));
   }
 
   private static String name(Section section, String usual) {
@@ -93,14 +108,5 @@ public final class ConfigReader {
       return usual;
     }
     return name;
-  }
-
-  private static ArchiveSettings archive(Section root) {
-    try (Section section = root.section("archive")) {
-      return new ArchiveSettings(
-          Path.of(section.text("directory", "archive")),
-          section.duration(
-              "retention", Duration.ofDays(60), Duration.ofDays(2), Duration.ofDays(36_500)));
-    }
   }
 }

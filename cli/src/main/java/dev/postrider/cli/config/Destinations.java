@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 
@@ -25,7 +26,9 @@ final class Destinations {
   static List<DestinationConfig> read(Section root) {
     List<DestinationConfig> destinations = new ArrayList<>();
     try (Section all = root.section("destinations")) {
-      for (String name : all.names("type")) {
+      Set<String> names = all.names("type");
+      all.ignoreOthers(names);
+      for (String name : names) {
         if (!NAME.matcher(name).matches()) {
           all.problem(name, "expected a name of letters, digits, dots, dashes and underscores");
         }

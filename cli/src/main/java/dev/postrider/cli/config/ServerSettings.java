@@ -63,7 +63,7 @@ public record ServerSettings(
 
   /** A name is looked up only when the server starts: other commands may run elsewhere. */
   private static void check(Section section, ServerSettings settings) {
-    if (!settings.host.matches("[0-9.]+|[0-9a-fA-F:]*:[0-9a-fA-F:.]*|localhost")) {
+    if (!isAddress(settings.host)) {
       return;
     }
     try {
@@ -71,6 +71,10 @@ public record ServerSettings(
     } catch (PostriderException e) {
       section.problem("host", String.valueOf(e.getMessage()).replaceFirst("^server: ", ""));
     }
+  }
+
+  static boolean isAddress(String host) {
+    return host.matches("[0-9.]+|[0-9a-fA-F:]*:[0-9a-fA-F:.]*|localhost");
   }
 
   private static Limits limits(Section section) {
@@ -124,7 +128,7 @@ public record ServerSettings(
     }
   }
 
-  private static @Nullable Tls tls(Section server) {
+  static @Nullable Tls tls(Section server) {
     try (Section section = server.section("tls")) {
       @Nullable String certificates = section.text("certificates");
       @Nullable String key = section.text("key");

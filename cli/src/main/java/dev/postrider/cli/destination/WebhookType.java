@@ -78,9 +78,13 @@ final class WebhookType implements DestinationType {
   private static void sign(Section section, WebhookConfig.Builder config) {
     List<String> keys = section.secrets("keys");
     boolean unsigned = section.flag("unsigned", false);
-    if (keys.isEmpty() != unsigned) {
+    if (unsigned && !keys.isEmpty()) {
+      section.problem("keys", "expected either keys or unsigned: true, got both");
+    } else if (!unsigned && keys.isEmpty() && !section.has("keys-file")) {
       section.problem(
-          "keys", "expected either keys, each whsec_… or whsk_…, or unsigned: true, not both");
+          "keys",
+          "missing; expected keys, each whsec_… or whsk_…, or unsigned: true. A new key:"
+              + " ./postrider webhook-key");
     }
     if (keys.size() > 10) {
       section.problem("keys", "expected at most 10, got " + keys.size());

@@ -24,7 +24,11 @@ public final class Doctor {
     OUTBOX.put("partitions", StorageChecks::partitions);
     OUTBOX.put("default", StorageChecks::defaultPartitions);
     OUTBOX.put("vacuum", StorageChecks::vacuum);
+    OUTBOX.put("retention", RetentionChecks::tasks);
+    OUTBOX.put("old rows", RetentionChecks::tables);
     OUTBOX.put("relays", WorkChecks::relays);
+    OUTBOX.put("routes", WorkChecks::routes);
+    OUTBOX.put("breakers", WorkChecks::breakers);
     OUTBOX.put("leases", WorkChecks::leases);
     OUTBOX.put("dead", WorkChecks::dead);
     OUTBOX.put("paused", WorkChecks::paused);

@@ -1,22 +1,23 @@
 package dev.postrider.cli.doctor;
 
 import dev.postrider.cli.output.Words;
+import dev.postrider.message.Route;
 import dev.postrider.observe.Backlog;
+import dev.postrider.observe.Fleet;
+import dev.postrider.observe.LiveRelay;
 import dev.postrider.store.Pauses;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
 
 /** What relays do. */
 final class WorkChecks {
+  private static final int NAMES_MAX = 10;
   private static final Duration WAIT_MAX = Duration.ofMinutes(5);
-
-  private static final String ALIVE =
-      """
-      select count(distinct regexp_replace(name, '/[0-9]+$', '')) from postrider.worker
-       where stopped_at is null and seen_at > now() - interval '2 minutes'
-      """;
 
   private WorkChecks() {}
 
@@ -27,7 +28,8 @@ final class WorkChecks {
   }
 
   static Finding relays(Patient patient) throws SQLException {
-    long alive = patient.database().one(ALIVE, row -> row.getLong(1));
+    List<LiveRelay> living = fleet(patient).living();
+    int alive = living.size();
     Backlog backlog = backlog(patient);
     String waiting =
         "%s pending, the oldest for %s"
@@ -40,12 +42,70 @@ final class WorkChecks {
           : Finding.trouble("relays", "none runs; " + waiting, "Run: ./postrider relay");
     }
     return backlog.oldestAge().compareTo(WAIT_MAX) <= 0
-        ? Finding.ok("relays", alive + " alive; " + Words.count(backlog.pending()) + " pending")
+        ? Finding.ok(
+            "relays",
+            alive
+                + " alive"
+                + versions(living)
+                + "; "
+                + Words.count(backlog.pending())
+                + " pending")
         : Finding.trouble(
             "relays",
             alive + " alive, but " + waiting,
-            "Is there a route for it? Is a destination down? Errors: ./postrider tail; a breaker that"
-                + " is open: outbox_breaker_changed in the relay's log, /v1/health of its server.");
+            "See routes and breakers below, and errors: ./postrider tail");
+  }
+
+  private static Fleet.State fleet(Patient patient) throws SQLException {
+    return new Fleet(patient.dataSource(), patient.schema()).read();
+  }
+
+  private static String versions(List<LiveRelay> living) {
+    String versions =
+        living.stream()
+            .map(LiveRelay::version)
+            .filter(Objects::nonNull)
+            .distinct()
+            .sorted()
+            .collect(Collectors.joining(", "));
+    return versions.isEmpty() ? "" : " (version " + versions + ")";
+  }
+
+  static Finding routes(Patient patient) throws SQLException {
+    List<String> unrouted = fleet(patient).unrouted().stream().map(Route::toString).toList();
+    return unrouted.isEmpty()
+        ? Finding.ok("routes", "no message waits for want of a route")
+        : Finding.trouble(
+            "routes",
+            "no living relay has a route for " + some(unrouted),
+            "Add one to postrider.routes of a relay, or check the names that producers use.");
+  }
+
+  private static String some(List<String> names) {
+    String first = names.stream().limit(NAMES_MAX).collect(Collectors.joining(", "));
+    int more = names.size() - NAMES_MAX;
+    return more > 0 ? first + " and " + more + " more" : first;
+  }
+
+  static Finding breakers(Patient patient) throws SQLException {
+    List<String> open = new ArrayList<>();
+    for (LiveRelay relay : fleet(patient).living()) {
+      for (LiveRelay.Served served : relay.destinations()) {
+        if (!served.closed() || served.openTargets() > 0) {
+          open.add(
+              served.closed()
+                  ? "%s at %s (%d targets)"
+                      .formatted(served.name(), relay.name(), served.openTargets())
+                  : served.name() + " at " + relay.name());
+        }
+      }
+    }
+    return open.isEmpty()
+        ? Finding.ok("breakers", "all are closed")
+        : Finding.trouble(
+            "breakers",
+            "open: " + some(open),
+            "The destination fails; errors: ./postrider tail. A breaker closes by itself.");
   }
 
   static Finding leases(Patient patient) throws SQLException {

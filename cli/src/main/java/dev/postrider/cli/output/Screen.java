@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -51,9 +52,19 @@ public final class Screen {
     out.println(JsonText.of(value));
   }
 
-  /** Rows, each on a line. */
+  /** Rows, each on a line, and a note if some columns have no room. */
   public void table(Table table) {
-    table.lines(terminal.colour()).forEach(out::println);
+    List<String> leftOut = rows(table);
+    if (!leftOut.isEmpty()) {
+      note("too narrow for: " + String.join(", ", leftOut) + "; --json has all");
+    }
+  }
+
+  /** Rows, each on a line; returns the columns that there is no room for. */
+  public List<String> rows(Table table) {
+    Table.Laid laid = table.lay(terminal.columns(), terminal.colour());
+    laid.lines().forEach(out::println);
+    return laid.leftOut();
   }
 
   /** Something beside the result, made safe to show; it may have several lines. */
@@ -67,9 +78,9 @@ public final class Screen {
   }
 
   /** Text in a colour, for {@link #line}. */
-  public record Painted(Colour colour, String text) {}
+  public record Painted(@Nullable Colour colour, String text) {}
 
-  public Painted paint(Colour colour, String text) {
+  public Painted paint(@Nullable Colour colour, String text) {
     return new Painted(colour, text);
   }
 
@@ -78,7 +89,8 @@ public final class Screen {
     for (Object part : parts) {
       if (part instanceof Painted painted) {
         String text = Printable.line(painted.text());
-        line.append(terminal.colour() ? painted.colour().paint(text) : text);
+        @Nullable Colour colour = terminal.colour() ? painted.colour() : null;
+        line.append(colour == null ? text : colour.paint(text));
       } else {
         line.append(Printable.line(String.valueOf(part)));
       }

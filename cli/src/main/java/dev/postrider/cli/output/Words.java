@@ -5,6 +5,8 @@ import dev.postrider.observe.Backlog;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -53,10 +55,58 @@ public final class Words {
     return at == null ? "" : at.truncatedTo(ChronoUnit.SECONDS).toString();
   }
 
-  /** On one line and no longer than this. */
+  /** On one line and no wider than this. */
   public static String cut(String text, int most) {
     String line = Printable.line(text);
-    return line.length() <= most ? line : line.substring(0, most - 1) + "…";
+    if (width(line) <= most) {
+      return line;
+    }
+    int end = 0;
+    int width = 1; // the ellipsis
+    while (width + width(line.codePointAt(end)) <= most) {
+      width += width(line.codePointAt(end));
+      end = line.offsetByCodePoints(end, 1);
+    }
+    return line.substring(0, end) + "…";
+  }
+
+  /** In lines of this width, broken between words; a longer word has a line of its own. */
+  public static List<String> wrap(String text, int width) {
+    List<String> lines = new ArrayList<>();
+    StringBuilder line = new StringBuilder();
+    for (String word : Printable.line(text).split(" ", -1)) {
+      if (!line.isEmpty() && width(line.toString()) + 1 + width(word) > width) {
+        lines.add(line.toString());
+        line.setLength(0);
+      }
+      line.append(line.isEmpty() ? "" : " ").append(word);
+    }
+    lines.add(line.toString());
+    return lines;
+  }
+
+  /** The columns that a text takes on a terminal. */
+  public static int width(String text) {
+    return text.codePoints().map(Words::width).sum();
+  }
+
+  /** East Asian characters and emoji take two columns, marks above others none. */
+  private static int width(int character) {
+    if (Character.getType(character) == Character.NON_SPACING_MARK) {
+      return 0;
+    }
+    boolean wide =
+        character >= 0x1100
+            && (character <= 0x115f
+                || (character >= 0x2e80 && character <= 0xa4cf)
+                || (character >= 0xac00 && character <= 0xd7a3)
+                || (character >= 0xf900 && character <= 0xfaff)
+                || (character >= 0xfe30 && character <= 0xfe6f)
+                || (character >= 0xff00 && character <= 0xff60)
+                || (character >= 0xffe0 && character <= 0xffe6)
+                || (character >= 0x1f300 && character <= 0x1faff)
+                || (character >= 0x20000 && character <= 0x3fffd));
+    return wide ? 2 : 1;
   }
 
   public static String lower(Enum<?> constant) {

@@ -2,9 +2,12 @@ package dev.postrider.cli.settings;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
@@ -17,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * were read: whatever else the file has there is unknown. Used by one thread.
  */
 public final class Section implements AutoCloseable {
+  /** Behind a secret's key: the path of the file that holds the secret. */
+  private static final String FILE = "-file";
+
   private final Settings settings;
   private final String path;
   private final Node.Mapping file;
@@ -38,6 +44,11 @@ public final class Section implements AutoCloseable {
 
   public String path() {
     return path;
+  }
+
+  /** Whether somebody gave a value, good or not. */
+  public boolean has(String key) {
+    return settings.override(path(key)) != null || file.entries().containsKey(key);
   }
 
   /**
@@ -73,19 +84,52 @@ public final class Section implements AutoCloseable {
     return value == null ? "" : value;
   }
 
+  /** Whether the file, the environment or a flag has a value for this key. */
+  public boolean given(String key) {
+    Node.@Nullable Scalar scalar = settings.override(path(key));
+    return scalar != null
+        || (file.entries().get(key) instanceof Node.Scalar fromFile && fromFile.text() != null);
+  }
+
   /** A text that is never shown. */
   public @Nullable String secret(String key) {
-    return read(key, null, text -> text, value -> Masks.HIDDEN);
+    return masked(key, value -> Masks.HIDDEN);
   }
 
   /** A URL, which may hold a password. */
   public @Nullable String url(String key) {
-    return read(key, null, text -> text, Masks::url);
+    return masked(key, Masks::url);
   }
 
-  /** A text of which only this is shown. */
+  /**
+   * A text of which only this is shown. It may stand in a file, whose path is at the key with
+   * {@code -file} behind it.
+   */
   public @Nullable String masked(String key, Function<String, String> show) {
-    return read(key, null, text -> text, show);
+    Node.@Nullable Scalar file = scalar(key + FILE);
+    return file == null || file.text() == null
+        ? read(key, null, text -> text, show)
+        : fromFile(key, file, show);
+  }
+
+  private @Nullable String fromFile(String key, Node.Scalar named, Function<String, String> show) {
+    asked.add(key);
+    @Nullable Node inFile = file.entries().get(key);
+    Node.@Nullable Scalar override = settings.override(path(key));
+    @Nullable Node direct = override == null ? inFile : override;
+    try {
+      if (direct != null) {
+        throw new IllegalArgumentException(
+            "expected either %s or %s, got both; the other one is at %s"
+                .formatted(key, key + FILE, direct.origin()));
+      }
+      String text = SecretFile.read(String.valueOf(named.text()));
+      settings.show(path(key), show.apply(text), named.origin());
+      return text;
+    } catch (IllegalArgumentException e) {
+      settings.problem(named.origin(), path(key + FILE), String.valueOf(e.getMessage()));
+      return null;
+    }
   }
 
   public int number(String key, int otherwise, int min, int max) {
@@ -124,6 +168,19 @@ public final class Section implements AutoCloseable {
         otherwise);
   }
 
+  /** A duration, or {@code never}, which is empty. */
+  public Optional<Duration> durationOrNever(
+      String key, Duration otherwise, Duration min, Duration max) {
+    Optional<Duration> usual = Optional.of(otherwise);
+    return given(
+        read(
+            key,
+            usual,
+            text -> Values.orNever(text, min, max),
+            value -> value.map(Units::text).orElse(Values.NEVER)),
+        usual);
+  }
+
   /** One of the named values of an enum, in lower case. */
   public <E extends Enum<E>> E choice(String key, E otherwise) {
     return given(
@@ -140,9 +197,14 @@ public final class Section implements AutoCloseable {
     return texts(key, value -> value);
   }
 
-  /** Several texts that are never shown. */
+  /** Several texts that are never shown; in a file each on a line. */
   public List<String> secrets(String key) {
-    return texts(key, value -> Masks.HIDDEN);
+    Node.@Nullable Scalar file = scalar(key + FILE);
+    if (file == null || file.text() == null) {
+      return texts(key, value -> Masks.HIDDEN);
+    }
+    @Nullable String text = fromFile(key, file, value -> Masks.HIDDEN);
+    return text == null ? List.of() : List.of(text.strip().split("\\s*[,\\n]\\s*"));
   }
 
   private List<String> texts(String key, Function<String, String> show) {
@@ -166,7 +228,7 @@ public final class Section implements AutoCloseable {
   }
 
   /**
-   * Names and texts whatever the names are, secrets that are not shown.
+   * Names and texts whatever the names are, secrets that are not shown and may stand in files.
    *
    * @param separator stands in a name where a variable of the environment has an underscore
    */
@@ -184,7 +246,10 @@ public final class Section implements AutoCloseable {
   }
 
   private Set<String> all(char separator) {
-    return new Names(settings, path, file.entries().keySet()).all(separator);
+    return new Names(settings, path, file.entries().keySet())
+        .all(separator).stream()
+            .map(name -> name.endsWith(FILE) ? name.substring(0, name.lastIndexOf(FILE)) : name)
+            .collect(Collectors.toCollection(LinkedHashSet::new));
   }
 
   /** The settings under a key of this section. */
@@ -199,6 +264,21 @@ public final class Section implements AutoCloseable {
    */
   public Set<String> names(String telling) {
     return new Names(settings, path, file.entries().keySet()).endingIn(telling);
+  }
+
+  /** Warns of variables that belong to none of these names of this section. */
+  public void ignoreOthers(Collection<String> names) {
+    String start = Settings.variable(path) + "_";
+    for (String variable : settings.variables()) {
+      if (variable.startsWith(start)
+          && names.stream()
+              .noneMatch(n -> variable.startsWith(start + Settings.variable(n) + "_"))) {
+        settings.ignore(
+            variable,
+            "ignored, since it belongs to nothing under %s, which has %s"
+                .formatted(path, names.isEmpty() ? "no entry" : String.join(", ", names)));
+      }
+    }
   }
 
   /** The sections of a list: those of the file, and as many more as flags and variables name. */
@@ -252,18 +332,24 @@ public final class Section implements AutoCloseable {
     return value == null ? otherwise : value;
   }
 
+  /** What was given for a key: by a flag, else by a variable, else in the file. */
+  private Node.@Nullable Scalar scalar(String key) {
+    asked.add(key);
+    Node.@Nullable Scalar override = settings.override(path(key));
+    if (override != null) {
+      return override;
+    }
+    @Nullable Node node = file.entries().get(key);
+    if (node == null || node instanceof Node.Scalar) {
+      return (Node.Scalar) node;
+    }
+    settings.problem(node.origin(), path(key), "expected a single value");
+    return null;
+  }
+
   private <T> @Nullable T read(
       String key, @Nullable T otherwise, Function<String, T> parse, Function<T, String> show) {
-    asked.add(key);
-    Node.@Nullable Scalar scalar = settings.override(path(key));
-    if (scalar == null) {
-      @Nullable Node node = file.entries().get(key);
-      if (node instanceof Node.Scalar fromFile) {
-        scalar = fromFile;
-      } else if (node != null) {
-        settings.problem(node.origin(), path(key), "expected a single value");
-      }
-    }
+    Node.@Nullable Scalar scalar = scalar(key);
     @Nullable String text = scalar == null ? null : scalar.text();
     if (scalar == null || text == null) {
       settings.show(path(key), otherwise == null ? "" : show.apply(otherwise), Origin.DEFAULT);

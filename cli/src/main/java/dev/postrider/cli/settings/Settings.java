@@ -31,14 +31,16 @@ public final class Settings {
   private static final Pattern KUBERNETES =
       Pattern.compile("POSTRIDER_(?:\\w+_)?(?:SERVICE_(?:HOST|PORT)\\w*|PORT|PORT_\\d+_\\w+)");
 
-  private static final String OWN_PORT = "POSTRIDER_SERVER_PORT";
+  private static final Set<String> OWN_PORTS =
+      Set.of("POSTRIDER_SERVER_PORT", "POSTRIDER_RELAY_MONITOR_PORT");
 
   private final Map<String, Flag> flags;
   private final Map<String, String> environment = new TreeMap<>();
-  private final Node.Mapping file;
+  private Node.Mapping file;
   private final Set<String> used = new HashSet<>();
   private final Set<String> known = new HashSet<>();
   private final List<Problem> problems = new ArrayList<>();
+  private final List<Problem> warnings = new ArrayList<>();
   private final List<Effective> effective = new ArrayList<>();
 
   /** A value from the command line, with the flag that it came by. Immutable. */
@@ -73,7 +75,25 @@ public final class Settings {
   /** A service called postrider-server has POSTRIDER_SERVER_PORT too, and in it a URL. */
   private static boolean others(String name, String value) {
     return OTHERS.contains(name)
-        || (KUBERNETES.matcher(name).matches() && !(name.equals(OWN_PORT) && !value.contains("/")));
+        || (KUBERNETES.matcher(name).matches()
+            && !(OWN_PORTS.contains(name) && !value.contains("/")));
+  }
+
+  /**
+   * Forgets what was given for a key under the root: a command that does not use it neither checks
+   * it nor reads its secrets.
+   */
+  public void leaveOut(String key) {
+    String path = ROOT + "." + key;
+    flags.keySet().removeIf(flag -> flag.startsWith(path + ".") || flag.startsWith(path + "["));
+    environment.keySet().removeIf(name -> name.startsWith(variable(path) + "_"));
+    if (file.entries().get(ROOT) instanceof Node.Mapping root && root.entries().containsKey(key)) {
+      Map<String, Node> rest = new LinkedHashMap<>(root.entries());
+      rest.remove(key);
+      Map<String, Node> entries = new LinkedHashMap<>(file.entries());
+      entries.put(ROOT, new Node.Mapping(rest, root.origin()));
+      file = new Node.Mapping(entries, file.origin());
+    }
   }
 
   /** Where reading starts. */
@@ -111,6 +131,11 @@ public final class Settings {
     }
   }
 
+  /** What was given and is ignored. */
+  public List<Problem> warnings() {
+    return List.copyOf(warnings);
+  }
+
   /** Everything that was read, in the order of reading. */
   public List<Effective> effective() {
     return List.copyOf(effective);
@@ -123,6 +148,12 @@ public final class Settings {
 
   void problem(Origin origin, String path, String text) {
     problems.add(new Problem(origin, path, text));
+  }
+
+  /** Says that a variable is ignored, and why; it is no error then. */
+  void ignore(String variable, String why) {
+    used.add(variable);
+    warnings.add(new Problem(new Origin(variable), "", why));
   }
 
   void show(String path, String value, Origin origin) {

@@ -4,10 +4,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.function.Function;
 
 /** Turns text into values; an IllegalArgumentException says what was expected. */
 final class Values {
+  static final String NEVER = "never";
+
   private Values() {}
 
   static <T> T parse(String text, String expected, Function<String, T> how) {
@@ -36,6 +39,17 @@ final class Values {
           "expected a duration from " + Units.text(min) + " to " + Units.text(max));
     }
     return value;
+  }
+
+  static Optional<Duration> orNever(String text, Duration min, Duration max) {
+    if (text.strip().equals(NEVER)) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(between(Units.duration(text), min, max));
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(e.getMessage() + " or never", e);
+    }
   }
 
   static Boolean truth(String text) {

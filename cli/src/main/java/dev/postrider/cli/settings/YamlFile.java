@@ -23,10 +23,15 @@ import org.snakeyaml.engine.v2.nodes.Tag;
 /** Reads a YAML file into nodes that know their lines. Used by one thread. */
 final class YamlFile {
   private static final int DEPTH_MAX = 20;
+
+  /** Aliases repeat values: a few lines could otherwise mean more than memory holds. */
+  private static final int VALUES_MAX = 100_000;
+
   private static final long BYTES_MAX = 1 << 20;
 
   private final String name;
   private final List<Problem> problems;
+  private int values;
 
   private YamlFile(String name, List<Problem> problems) {
     this.name = name;
@@ -59,6 +64,8 @@ final class YamlFile {
       problems.add(problem(where, "not valid YAML: " + e.getProblem()));
     } catch (YamlEngineException e) {
       problems.add(problem(name, "not valid YAML: " + e.getMessage()));
+    } catch (StackOverflowError e) { // the parser has no limit of its own
+      problems.add(problem(name, "nested more than " + DEPTH_MAX + " deep"));
     } catch (CharacterCodingException e) {
       problems.add(problem(name, "the file is not UTF-8"));
     } catch (IOException e) {
@@ -76,6 +83,9 @@ final class YamlFile {
     if (depth > DEPTH_MAX) {
       problems.add(new Problem(origin, "", "nested more than " + DEPTH_MAX + " deep"));
       return new Node.Scalar(null, origin);
+    }
+    if (++values > VALUES_MAX) {
+      throw new YamlEngineException("it has more than " + VALUES_MAX + " values, with its aliases");
     }
     if (node instanceof MappingNode mapping) {
       return mapping(mapping, origin, depth);

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Tag("HE-13")
@@ -255,6 +256,21 @@ class ConfigReaderTest {
   }
 
   @Test
+  @Timeout(20)
+  void aFileThatMeansMoreThanMemoryHoldsIsRefused() throws Exception {
+    StringBuilder aliases = new StringBuilder("postrider:\n  routes:\n  - &a0 [x]\n");
+    for (int i = 1; i < 20; i++) {
+      aliases.append("  - &a%1$d [*a%2$d, *a%2$d]\n".formatted(i, i - 1));
+    }
+    assertThat(problems(aliases.toString(), Map.of()))
+        .singleElement()
+        .asString()
+        .contains("more than 100000 values");
+    String deep = "postrider: " + "[".repeat(100_000) + "]".repeat(100_000);
+    assertThat(problems(deep, Map.of())).singleElement().asString().contains("nested more than 20");
+  }
+
+  @Test
   void theServerIsReadAndCheckedToo() throws Exception {
     Config config =
         read(
@@ -286,6 +302,47 @@ class ConfigReaderTest {
   }
 
   @Test
+  void theArchivesBucketIsReadAndCheckedToo() throws Exception {
+    assertThat(read("postrider: {archive: {retention: 9d}}").archive().configured()).isFalse();
+    assertThat(read("postrider: {archive: {storage: s3, s3: {bucket: b}}}").archive().configured())
+        .isTrue();
+    assertThat(
+            problems(
+                """
+                postrider:
+                  archive:
+                    storage: s3
+                    s3:
+                      prefix: /a
+                      endpoint: http://minio.internal:9000
+                      secret-key: s3cret
+                      storage-class: cold
+                      attempts: 0
+                      buckett: b
+                """,
+                Map.of()))
+        .containsExactlyInAnyOrder(
+            "postrider.yaml:4: postrider.archive.s3.bucket: missing; it is mandatory with storage:"
+                + " s3",
+            "postrider.yaml:5: postrider.archive.s3.prefix: expected names between its slashes, none"
+                + " of them empty, . or .., such as outbox/shop, got \"/a\"",
+            "postrider.yaml:6: postrider.archive.s3.endpoint: expected https unless plain http is"
+                + " allowed (allow-plain), got \"http://minio.internal:9000\"",
+            "postrider.yaml:4: postrider.archive.s3.access-key: missing; access-key and secret-key go"
+                + " together",
+            "postrider.yaml:8: postrider.archive.s3.storage-class: expected a name such as"
+                + " STANDARD_IA, got \"cold\"",
+            "postrider.yaml:9: postrider.archive.s3.attempts: expected a whole number from 1 to 20,"
+                + " got \"0\"",
+            "postrider.yaml:10: postrider.archive.s3.buckett: unknown key; did you mean"
+                + " \"bucket\"?");
+    assertThat(problems("postrider: {archive: {s3: {bucket: b}}}", Map.of()))
+        .containsExactly(
+            "postrider.yaml:1: postrider.archive.storage: missing; expected s3, since s3.bucket is"
+                + " given, or directory");
+  }
+
+  @Test
   void anUnknownFlagIsRefused() throws Exception {
     Settings settings =
         settings(
@@ -306,6 +363,7 @@ class ConfigReaderTest {
             "POSTRIDER_PORT", "tcp://10.0.0.1:80",
             "POSTRIDER_PORT_80_TCP_ADDR", "10.0.0.1",
             "POSTRIDER_SERVER_PORT", "tcp://10.0.0.1:7080",
+            "POSTRIDER_RELAY_MONITOR_PORT", "tcp://10.0.0.1:7081",
             "POSTRIDER_CONSOLE_SERVICE_PORT_HTTP", "80",
             "POSTRIDER_JAVA_OPTS", "-Xmx1g",
             "POSTRIDER_RELAY_LEASE", " ");
@@ -313,6 +371,8 @@ class ConfigReaderTest {
         .isEqualTo(Duration.ofMinutes(1));
     Settings own = settings("", Map.of("POSTRIDER_SERVER_PORT", "8080"), Map.of());
     assertThat(ConfigReader.read(own).server().port()).isEqualTo(8080);
+    Settings monitor = settings("", Map.of("POSTRIDER_RELAY_MONITOR_PORT", "8081"), Map.of());
+    assertThat(ConfigReader.read(monitor).monitor().port()).isEqualTo(8081);
   }
 
   @Test

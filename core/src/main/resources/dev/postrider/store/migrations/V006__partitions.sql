@@ -24,6 +24,7 @@ create function postrider.partition_like(p_name text, p_parent text, p_options t
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   execute format('create table postrider.%I (like postrider.%I including all) %s', p_name, p_parent, p_options);
+  execute format('revoke all on postrider.%I from public', p_name); -- the owner's default privileges may give it
   if (select c.relreplident from pg_class c where c.oid = format('postrider.%I', p_parent)::regclass) = 'f' then
     execute format('alter table postrider.%I replica identity full', p_name);
   end if;

@@ -6,6 +6,7 @@ create table postrider.archive_file (
   messages   bigint not null,
   bytes      bigint not null,
   sha256     text not null,
+  location   text not null,
   written_by text not null,
   written_at timestamptz not null default now()
 );
@@ -169,15 +170,15 @@ end $$;
 -- same name again is the same file again.
 create function postrider.archive_record(
   p_actor text, p_name text, p_partition text, p_first uuid, p_last uuid, p_messages bigint, p_bytes bigint,
-  p_sha256 text)
+  p_sha256 text, p_location text)
 returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  insert into postrider.archive_file (name, partition, first_id, last_id, messages, bytes, sha256, written_by)
-  values (p_name, p_partition, p_first, p_last, p_messages, p_bytes, p_sha256, p_actor)
-  on conflict (name) do update set written_at = now(), written_by = p_actor;
+  insert into postrider.archive_file (name, partition, first_id, last_id, messages, bytes, sha256, location, written_by)
+  values (p_name, p_partition, p_first, p_last, p_messages, p_bytes, p_sha256, p_location, p_actor)
+  on conflict (name) do update set written_at = now(), written_by = p_actor, location = p_location;
   perform postrider.record_act(null, p_actor, 'archive.write',
-    jsonb_build_object('file', p_name, 'partition', p_partition, 'sha256', p_sha256), p_messages);
+    jsonb_build_object('file', p_name, 'partition', p_partition, 'sha256', p_sha256, 'location', p_location), p_messages);
 end $$;
 
 -- Removes messages that are in a recorded file and still settled; a message replayed since stays.
@@ -301,34 +302,6 @@ begin
     p_table, case when p_table = 'dead_letter' then 't.resolved_at is not null' else 't.finished_at < $3' end)
     into removed, v_seen, p_after
     using coalesce(p_after, '00000000-0000-0000-0000-000000000000'),
-      least(p_before, postrider.archive_cutoff(interval '2 days')), postrider.id_time(p_before), p_limit;
+      p_before, postrider.id_time(p_before), p_limit;
   done := v_seen < p_limit;
-end $$;
-
--- Removes what is older than its retention from the next p_pages pages of a table. A sweep by page, which
--- needs no index and never walks over what earlier batches removed; pages behind the end mean done.
-create function postrider.purge(
-  p_actor text, p_table text, p_retention interval, p_pages int, inout p_page bigint, inout p_audit bigint,
-  out removed int, out done boolean)
-language plpgsql security definer set search_path = pg_catalog, pg_temp
-set enable_seqscan = off as $$
-declare
-  v_old text := case p_table
-    when 'inbox' then 't.processed_at < now() - $1'
-    when 'dedupe' then 't.message_id < postrider.id_floor(now() - $1)'
-    when 'delivered_content' then 't.message_id < postrider.id_floor(now() - $1)' end;
-begin
-  if v_old is null then
-    perform postrider.refuse_act(format('%L is not purged by age', p_table));
-  elsif p_retention < interval '1 hour' then
-    perform postrider.refuse_act('a retention of ' || p_retention || ' is too short; at least 1 hour is kept');
-  end if;
-  execute format('delete from postrider.%I t where t.ctid >= $2 and t.ctid < $3 and %s', p_table, v_old)
-    using p_retention, format('(%s,0)', p_page)::tid, format('(%s,0)', p_page + p_pages)::tid;
-  get diagnostics removed = row_count;
-  p_audit := postrider.record_act(p_audit, p_actor, 'purge',
-    jsonb_build_object('table', p_table, 'retention', p_retention), removed);
-  p_page := p_page + p_pages;
-  done := p_page >= pg_relation_size(('postrider.' || p_table)::regclass)
-            / current_setting('block_size')::bigint;
 end $$;

@@ -1,7 +1,8 @@
 -- What operators look at and do beside dead letters, replay and archive: pauses, search, who is alive.
 
--- Stops a destination by its name, or a topic as namespace/topic, and says whether it was not paused yet.
-create function postrider.pause_on(p_actor text, p_kind text, p_name text) returns boolean
+-- Stops a destination by its name, or a topic as namespace/topic, and says whether it was not paused yet. A destination
+-- that no relay knows is refused, unless forced.
+create function postrider.pause_on(p_actor text, p_kind text, p_name text, p_force boolean default false) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   if p_kind is null or p_kind not in ('destination', 'topic') then
@@ -12,6 +13,10 @@ begin
     perform postrider.refuse_act(format('a topic is named namespace/topic, got %s', p_name));
   end if;
   perform postrider.record_act(null, p_actor, 'pause', jsonb_build_object('kind', p_kind, 'name', p_name), null);
+  if p_kind = 'destination' and not p_force
+    and not exists (select from postrider.pause p where p.kind = p_kind and p.name = p_name) then
+    perform postrider.check_destination(p_name);
+  end if;
   insert into postrider.pause (kind, name, paused_by) values (p_kind, p_name, p_actor) on conflict do nothing;
   return found;
 end $$;

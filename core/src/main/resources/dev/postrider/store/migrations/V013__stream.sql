@@ -55,10 +55,7 @@ declare
   v_until bigint;
   v_old   int;
 begin
-  if p_retention is null or p_retention < interval '1 hour' then
-    perform postrider.refuse_act('a retention of ' || coalesce(p_retention::text, 'nothing')
-      || ' is too short; at least 1 hour is kept');
-  end if;
+  perform postrider.check_retention('stream', p_retention);
   -- Up to the first that is young, although the clock may have gone back: what is left has no gap.
   with looked as materialized (
     select e.position, e.appended_at from postrider.stream_event e

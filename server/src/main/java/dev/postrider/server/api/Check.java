@@ -19,6 +19,11 @@ import tools.jackson.databind.node.StringNode;
 /** Compares what was sent with what was declared, and collects every difference. For one call. */
 final class Check {
   private static final int ITEMS_MAX = 10_000;
+
+  /** More would only make the answer longer than the request. */
+  private static final int ERRORS_MAX = 100;
+
+  private static final int NAME_MAX = 200;
   private static final BigDecimal LEAST = new BigDecimal("1e-9");
   private static final BigDecimal MOST = new BigDecimal("1e9");
   private final List<FieldError> errors = new ArrayList<>();
@@ -237,6 +242,8 @@ final class Check {
   }
 
   private void error(String path, String message) {
-    errors.add(new FieldError(path, message));
+    if (errors.size() < ERRORS_MAX) {
+      errors.add(new FieldError(Wanted.cut(path, NAME_MAX), message));
+    }
   }
 }

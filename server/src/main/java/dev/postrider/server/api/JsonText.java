@@ -9,7 +9,7 @@ import dev.postrider.deadletter.DeadLetter;
 import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Route;
 import dev.postrider.observe.Backlog;
-import dev.postrider.observe.Workers;
+import dev.postrider.observe.LiveRelay;
 import dev.postrider.replay.ReplayJob;
 import dev.postrider.store.AttemptRecord;
 import dev.postrider.store.AuditLog;
@@ -56,7 +56,7 @@ public final class JsonText {
           .addMixIn(BlockedKey.class, Blocked.class)
           .addMixIn(ReplayJob.class, Job.class)
           .addMixIn(AuditLog.Entry.class, Act.class)
-          .addMixIn(Workers.LiveRelay.class, Seen.class)
+          .addMixIn(LiveRelay.class, Seen.class)
           .addModule(new SimpleModule().addSerializer(Duration.class, new InSeconds()))
           .build();
 

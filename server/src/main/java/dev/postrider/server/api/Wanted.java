@@ -39,7 +39,15 @@ final class Wanted {
     } else if (value.isArray()) {
       return "an array of " + value.size();
     }
-    String text = value.toString();
-    return text.length() <= SHOWN_MAX ? text : text.substring(0, SHOWN_MAX) + "…";
+    return cut(value.toString(), SHOWN_MAX);
+  }
+
+  /** At most so many characters, and never half of a surrogate pair, which JSON cannot hold. */
+  static String cut(String text, int most) {
+    if (text.length() <= most) {
+      return text;
+    }
+    boolean half = Character.isHighSurrogate(text.charAt(most - 1));
+    return text.substring(0, half ? most - 1 : most) + "…";
   }
 }

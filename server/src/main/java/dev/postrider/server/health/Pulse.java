@@ -1,9 +1,14 @@
 package dev.postrider.server.health;
 
+import dev.postrider.message.PostriderException;
 import dev.postrider.observe.Backlog;
+import dev.postrider.observe.Fleet;
+import dev.postrider.observe.LiveRelay;
 import dev.postrider.relay.RelayStatus;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -20,21 +25,35 @@ public final class Pulse {
   private static final Duration LOOP_AGE_MAX = Duration.ofSeconds(60);
 
   private final @Nullable Supplier<RelayStatus> relay;
+  private final @Nullable Fleet fleet;
   private final Duration oldestMax;
   private final LongSupplier nanoClock;
   private volatile @Nullable Beat last;
 
-  private record Beat(Backlog backlog, long atNanos) {}
+  private record Beat(Backlog backlog, Fleet.@Nullable State fleet, long atNanos) {}
 
-  public Pulse(@Nullable Supplier<RelayStatus> relay, Duration oldestMax, LongSupplier nanoClock) {
+  /**
+   * @param relay the one of this process, if there is one
+   * @param fleet all relays; null if they are not to be shown
+   */
+  public Pulse(
+      @Nullable Supplier<RelayStatus> relay,
+      @Nullable Fleet fleet,
+      Duration oldestMax,
+      LongSupplier nanoClock) {
     this.relay = relay;
+    this.fleet = fleet;
     this.oldestMax = oldestMax;
     this.nanoClock = nanoClock;
   }
 
   /** The database answered, with this. */
   public void beat(Backlog backlog) {
-    last = new Beat(backlog, nanoClock.getAsLong());
+    try {
+      last = new Beat(backlog, fleet == null ? null : fleet.read(), nanoClock.getAsLong());
+    } catch (SQLException e) {
+      throw new PostriderException("the relays cannot be read: " + e.getMessage(), e);
+    }
   }
 
   /** Each part, by name. */
@@ -44,19 +63,29 @@ public final class Pulse {
     parts.put("database", database(beat));
     if (relay != null) {
       RelayStatus status = relay.get();
-      parts.put("relay", relay(status));
+      parts.put("relay", relay(status, status.running()));
       parts.put("listener", listener(status));
       parts.put("destinations", destinations(status));
     }
     if (beat != null) {
       parts.put("backlog", backlog(beat.backlog));
+      if (beat.fleet != null) {
+        parts.put("fleet", fleet(beat.fleet));
+      }
     }
     return parts;
   }
 
-  /** Whether a restart would help: only a relay that hangs is not alive. */
+  /**
+   * Whether a restart would help: only a relay that hangs is not alive. One that its database
+   * refuses tries again by itself.
+   */
   Map<String, Part> vitals() {
-    return relay == null ? Map.of() : Map.of("relay", relay(relay.get()));
+    if (relay == null) {
+      return Map.of();
+    }
+    RelayStatus status = relay.get();
+    return Map.of("relay", relay(status, status.running() || status.failure() != null));
   }
 
   private Part database(@Nullable Beat beat) {
@@ -69,14 +98,16 @@ public final class Pulse {
         Map.of("answered_seconds_ago", age.toSeconds()));
   }
 
-  private static Part relay(RelayStatus status) {
-    boolean well = status.running() && status.sinceLoop().compareTo(LOOP_AGE_MAX) <= 0;
-    return new Part(
-        well ? Health.UP : Health.DOWN,
-        Map.of(
-            "name", status.name(),
-            "running", status.running(),
-            "loop_seconds_ago", status.sinceLoop().toMillis() / 1000.0));
+  private static Part relay(RelayStatus status, boolean runs) {
+    boolean well = runs && status.sinceLoop().compareTo(LOOP_AGE_MAX) <= 0;
+    Map<String, Object> details = new LinkedHashMap<>();
+    details.put("name", status.name());
+    details.put("running", status.running());
+    details.put("loop_seconds_ago", status.sinceLoop().toMillis() / 1000.0);
+    if (status.failure() != null) {
+      details.put("failure", status.failure());
+    }
+    return new Part(well ? Health.UP : Health.DOWN, details);
   }
 
   /** Without it the relay polls: slower, but it goes on. */
@@ -90,6 +121,17 @@ public final class Pulse {
     boolean open =
         status.destinations().values().stream().anyMatch(d -> !d.breaker().equals("closed"));
     return new Part(open ? Health.DEGRADED : Health.UP, Map.copyOf(status.destinations()));
+  }
+
+  /** Relays of other processes: their trouble is no reason to take this one out of service. */
+  private static Part fleet(Fleet.State fleet) {
+    List<LiveRelay> living = fleet.living();
+    boolean open =
+        living.stream().flatMap(r -> r.destinations().stream()).anyMatch(d -> !d.closed());
+    boolean well = !living.isEmpty() && !open && fleet.unrouted().isEmpty();
+    return new Part(
+        well ? Health.UP : Health.DEGRADED,
+        Map.of("relays", fleet.relays(), "unrouted", fleet.unrouted()));
   }
 
   private Part backlog(Backlog backlog) {

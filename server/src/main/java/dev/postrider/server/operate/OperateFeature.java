@@ -1,28 +1,24 @@
 package dev.postrider.server.operate;
 
-import dev.postrider.relay.RelayStatus;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.Feature;
 import dev.postrider.store.Schema;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Supplier;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 
 /** Everything that operators look at and do. Thread-safe if the data source is. */
 public final class OperateFeature implements Feature {
   private final List<Endpoint> endpoints = new ArrayList<>();
   private final ReplayEndpoints replays;
 
-  public OperateFeature(
-      DataSource dataSource, Schema schema, @Nullable Supplier<RelayStatus> relay) {
+  public OperateFeature(DataSource dataSource, Schema schema) {
     this.replays = new ReplayEndpoints(dataSource, schema);
     endpoints.addAll(new OverviewEndpoints(dataSource, schema).list());
     endpoints.addAll(new DeadEndpoints(dataSource, schema).list());
     endpoints.addAll(replays.list());
     endpoints.addAll(new KeyEndpoints(dataSource, schema).list());
-    endpoints.addAll(new PauseEndpoints(dataSource, schema, relay).list());
+    endpoints.addAll(new PauseEndpoints(dataSource, schema).list());
     endpoints.addAll(new TokenEndpoints(dataSource, schema).list());
   }
 

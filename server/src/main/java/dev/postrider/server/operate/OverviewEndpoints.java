@@ -2,6 +2,8 @@ package dev.postrider.server.operate;
 
 import dev.postrider.access.Permission;
 import dev.postrider.observe.Backlog;
+import dev.postrider.observe.Fleet;
+import dev.postrider.observe.LiveRelay;
 import dev.postrider.observe.Workers;
 import dev.postrider.server.api.Call;
 import dev.postrider.server.api.Endpoint;
@@ -21,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class OverviewEndpoints {
   private final DataSource dataSource;
   private final Schema schema;
+  private final Fleet fleet;
   private final Workers workers;
   private final Pauses pauses;
   private final AuditLog audit;
@@ -28,6 +31,7 @@ final class OverviewEndpoints {
   OverviewEndpoints(DataSource dataSource, Schema schema) {
     this.dataSource = dataSource;
     this.schema = schema;
+    this.fleet = new Fleet(dataSource, schema);
     this.workers = new Workers(dataSource, schema);
     this.pauses = new Pauses(dataSource, schema);
     this.audit = new AuditLog(dataSource, schema);
@@ -36,13 +40,15 @@ final class OverviewEndpoints {
   List<Endpoint> list() {
     return List.of(
         Endpoint.get("/v1/status", Permission.READ)
-            .about("overview", "What waits by topic, what is dead, who carries, what is paused")
+            .about(
+                "overview",
+                "What waits by topic, what is dead, relays, topics without a route, what is paused")
             .answers(Status.class)
             .handledBy(call -> status()),
         Endpoint.get("/v1/relays", Permission.READ)
-            .about("overview", "Relays that have not said that they stopped")
-            .answersList(Workers.LiveRelay.class)
-            .handledBy(call -> Listing.of(workers.relays())),
+            .about("overview", "Relays that have not stopped, with what they serve, 100 at most")
+            .answersList(LiveRelay.class)
+            .handledBy(call -> Listing.of(fleet.read().relays())),
         Endpoint.get("/v1/leases", Permission.READ)
             .about("overview", "Claims that are not settled, the oldest first")
             .query(Paging.cursor(Kind.INTEGER).between(0, Long.MAX_VALUE), Paging.LIMIT)
@@ -61,6 +67,7 @@ final class OverviewEndpoints {
       connection.setAutoCommit(true);
       backlog = Backlog.read(connection, schema);
     }
+    Fleet.State relays = fleet.read();
     return new Status(
         backlog.pending(),
         backlog.pendingEstimated(),
@@ -72,7 +79,8 @@ final class OverviewEndpoints {
         backlog.blockedKeys(),
         backlog.blockedKeysAtLeast(),
         backlog.topics(),
-        workers.relays(),
+        relays.relays(),
+        relays.unrouted(),
         pauses.list());
   }
 

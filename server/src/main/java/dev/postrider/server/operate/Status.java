@@ -1,8 +1,9 @@
 package dev.postrider.server.operate;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
+import dev.postrider.message.Route;
 import dev.postrider.observe.Backlog;
-import dev.postrider.observe.Workers;
+import dev.postrider.observe.LiveRelay;
 import dev.postrider.store.Pauses;
 import java.time.Duration;
 import java.util.List;
@@ -19,5 +20,6 @@ record Status(
     long blockedKeys,
     boolean blockedKeysAtLeast,
     List<Backlog.Topic> topics,
-    List<Workers.LiveRelay> relays,
+    List<LiveRelay> relays,
+    List<Route> unrouted,
     List<Pauses.Pause> paused) {}

@@ -63,9 +63,13 @@ class StreamSlowTest {
             STATION.desk.postgres,
             server ->
                 server.streams(
-                    Station.CONFIG.withBuffer(10, 64 << 20).withStall(Duration.ofSeconds(2))));
+                    Station.CONFIG
+                        .withBuffer(10, 64 << 20)
+                        .withHeartbeat(Duration.ofMillis(100))
+                        .withStall(Duration.ofSeconds(2))));
     await().until(() -> impatient.get(STATION.token, "/v1/streams/events?after=x").status() == 422);
-    try (Socket socket = new Socket()) {
+    try (Socket socket = new Socket();
+        Listener clock = Listener.open(impatient, STATION.token, "?" + room("nobody"))) {
       socket.setReceiveBufferSize(64 * 1024);
       socket.setSoTimeout(20_000);
       socket.connect(
@@ -76,22 +80,39 @@ class StreamSlowTest {
       socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
       assertThat(socket.getInputStream().read()).isEqualTo('H');
       STATION.say("slow", 1, 100, LARGE);
-      assertThat(readSlowly(socket.getInputStream())).contains("{\"end\":\"slow\"");
+      assertThat(readSlowly(socket.getInputStream(), clock)).contains("{\"end\":\"slow\"");
     } finally {
       impatient.server.close();
     }
   }
 
-  /** 300 KB a second; the last of it. */
-  private static String readSlowly(InputStream in) throws Exception {
+  /** Takes 30 KB for each heartbeat that another client of the server hears. Returns the end. */
+  private static String readSlowly(InputStream in, Listener clock) throws Exception {
     String last = "";
     for (byte[] read = in.readNBytes(30_000); read.length > 0; read = in.readNBytes(30_000)) {
       last =
           last.substring(Math.max(0, last.length() - 100))
               + new String(read, StandardCharsets.UTF_8);
-      Thread.sleep(100);
+      int heard = clock.lines.size();
+      await().pollInterval(Duration.ofMillis(5)).until(() -> clock.lines.size() > heard);
     }
     return last.substring(Math.max(0, last.length() - 100));
+  }
+
+  /** However large an event is, up to the bytes of the buffer. */
+  @Test
+  void aClientMayBeBehindByAsManyEventsAsTheLimitSays() throws Exception {
+    int behind = 9_000;
+    try (Station usual = new Station(Station.CONFIG.withStall(Duration.ofMinutes(1)));
+        Listener fast = Listener.open(usual.desk, usual.token, "?" + room("crowd"));
+        Listener slow = Listener.silent(usual.desk, usual.token, "?" + room("crowd"))) {
+      for (int said = 0; said < behind; said += 1_000) {
+        usual.say("crowd", said + 1, 1_000, "repeat('x', 4000)");
+        fast.awaitEvents(said + 1_000);
+      }
+      slow.read().awaitEvents(behind);
+      assertThat(slow.values("event_id")).containsExactlyElementsOf(fast.values("event_id"));
+    }
   }
 
   @Test

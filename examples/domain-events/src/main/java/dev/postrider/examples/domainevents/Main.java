@@ -42,7 +42,8 @@ public final class Main {
       return;
     }
     stage.say("starting a RabbitMQ of our own; --broker amqp://user:password@host takes yours");
-    try (RabbitServer server = RabbitServer.start()) {
+    // Not closed at exit by itself: after Ctrl-C the relay and the consumers still need it.
+    try (RabbitServer server = RabbitServer.start(Map.of(), false)) {
       play(stage, Broker.uri(server.uri()).build());
     }
   }
@@ -69,6 +70,10 @@ public final class Main {
       stage.untilNone(Books.UNDONE);
       trace(stage, order);
       compare(stage);
+      if (stage.isStopped()) {
+        stage.say("stopped by Ctrl-C; without it all events are replayed at the end");
+        return;
+      }
       replay(stage, start, Instant.now().truncatedTo(ChronoUnit.MILLIS));
       // Each queue keeps its order: when these are done, what was replayed is behind us.
       day(south, random);

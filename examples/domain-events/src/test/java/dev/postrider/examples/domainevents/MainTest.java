@@ -3,11 +3,14 @@ package dev.postrider.examples.domainevents;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.testkit.TestRabbit;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -18,6 +21,20 @@ class MainTest {
 
   /** Everything it prints, and its exit code in the last line. */
   private String run(String... arguments) throws Exception {
+    return end(start(arguments), 120);
+  }
+
+  private String output() throws IOException {
+    return Files.readString(directory.resolve("output"));
+  }
+
+  private String end(Process process, long seconds) throws Exception {
+    boolean ended = process.waitFor(seconds, TimeUnit.SECONDS);
+    process.destroyForcibly();
+    return output() + (ended ? "exit " + process.exitValue() : "did not end");
+  }
+
+  private Process start(String... arguments) throws IOException {
     List<String> command =
         new ArrayList<>(
             List.of(
@@ -27,15 +44,27 @@ class MainTest {
                     "surefire.test.class.path", System.getProperty("java.class.path")),
                 Main.class.getName()));
     command.addAll(List.of(arguments));
-    Path output = directory.resolve("output");
-    Process process =
-        new ProcessBuilder(command)
-            .redirectErrorStream(true)
-            .redirectOutput(output.toFile())
-            .start();
-    boolean ended = process.waitFor(120, TimeUnit.SECONDS);
-    process.destroyForcibly();
-    return Files.readString(output) + (ended ? "exit " + process.exitValue() : "did not end");
+    return new ProcessBuilder(command)
+        .redirectErrorStream(true)
+        .redirectOutput(directory.resolve("output").toFile())
+        .start();
+  }
+
+  /** With a broker of its own, whose end must come after that of the relay and the consumers. */
+  @Test
+  void ctrlCEndsItWithinSecondsAndEverythingMatches() throws Exception {
+    Process process = start("--seconds", "600");
+    try {
+      Awaitility.await()
+          .atMost(Duration.ofMinutes(2))
+          .until(() -> !process.isAlive() || output().matches("(?s).*effects +[1-9].*"));
+      new ProcessBuilder("kill", "-INT", Long.toString(process.pid())).start().waitFor();
+      assertThat(end(process, 20))
+          .contains("stopped by Ctrl-C", "they match")
+          .doesNotContain("DO NOT MATCH", "did not end", "Exception");
+    } finally {
+      process.destroyForcibly();
+    }
   }
 
   @Test

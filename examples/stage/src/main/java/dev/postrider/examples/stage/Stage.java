@@ -131,6 +131,11 @@ public final class Stage implements AutoCloseable {
     return !ending.isAsked(Math.max(left, 0)) && System.nanoTime() < end;
   }
 
+  /** Whether somebody pressed Ctrl-C: finish what was begun, and begin nothing more. */
+  public boolean isStopped() throws InterruptedException {
+    return ending.isAsked(0);
+  }
+
   /** Prints a line with the seconds since the start. */
   public void say(String format, Object... arguments) {
     double seconds = (System.nanoTime() - start) / 1e9;

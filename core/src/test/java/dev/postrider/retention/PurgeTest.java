@@ -1,9 +1,8 @@
-package dev.postrider.archive;
+package dev.postrider.retention;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.postrider.archive.Purge.Target;
 import dev.postrider.store.Schema;
 import dev.postrider.testing.TestDatabase;
 import java.time.Duration;
@@ -30,7 +29,8 @@ class PurgeTest {
     AtomicInteger steps = new AtomicInteger();
 
     long removed =
-        purge(database).run("ann", Target.DEDUPE, MONTH, n -> steps.incrementAndGet() > 0);
+        purge(database)
+            .run("ann", RetentionTask.DEDUPE_KEYS, MONTH, n -> steps.incrementAndGet() > 0);
 
     assertThat(removed).isEqualTo(20_000);
     assertThat(steps).hasValueGreaterThan(1);
@@ -48,9 +48,9 @@ class PurgeTest {
         insert into postrider.inbox values ('billing', postrider.new_id(), now() - interval '31 days'),
           ('billing', postrider.new_id(), now() - interval '29 days')
         """);
-    assertThat(purge(database).run("ann", Target.INBOX, MONTH, n -> true)).isEqualTo(1);
+    assertThat(purge(database).run("ann", RetentionTask.INBOX, MONTH, n -> true)).isEqualTo(1);
     assertThatThrownBy(
-            () -> purge(database).run("ann", Target.INBOX, Duration.ofMinutes(1), n -> true))
+            () -> purge(database).run("ann", RetentionTask.INBOX, Duration.ofMinutes(1), n -> true))
         .hasMessageContaining("at least 1 hour");
   }
 

@@ -1,0 +1,109 @@
+package dev.postrider.bench.soak;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.postrider.embedded.EmbeddedServer;
+import dev.postrider.retention.RetentionState;
+import dev.postrider.store.Migrations;
+import dev.postrider.store.Partitions;
+import dev.postrider.store.Schema;
+import java.io.PrintStream;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Sends for some minutes through a small database whose retentions are seconds, and fails if table
+ * sizes, memory, connections or latency grow. Arguments: minutes (20), messages a second (300).
+ */
+public final class Soak {
+  private static final int SAMPLES = 60;
+
+  private Soak() {}
+
+  public static void main(String[] arguments) throws Exception {
+    double minutes = arguments.length > 0 ? Double.parseDouble(arguments[0]) : 20;
+    int rate = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 300;
+    if (minutes < 0.5 || rate < 10 || rate > 10_000) {
+      throw new IllegalArgumentException(
+          "expected at least 0.5 minutes and 10 to 10000 messages a second");
+    }
+    List<String> problems = run(Duration.ofMillis((long) (minutes * 60_000)), rate, System.out);
+    problems.forEach(problem -> System.out.println("FAILED: " + problem));
+    System.out.println(problems.isEmpty() ? "\nFlat." : "");
+    System.exit(problems.isEmpty() ? 0 : 1);
+  }
+
+  /** A server as small machines have it, whose vacuum keeps up with retentions of seconds. */
+  private static EmbeddedServer server() {
+    return EmbeddedServer.builder()
+        .parameter("shared_buffers", "64MB")
+        .parameter("max_wal_size", "256MB")
+        .parameter("autovacuum_naptime", "2s")
+        .parameter("autovacuum_vacuum_cost_delay", "0")
+        .start();
+  }
+
+  /** Runs it, and returns what did not stay flat. */
+  static List<String> run(Duration time, int rate, PrintStream out) throws Exception {
+    try (EmbeddedServer server = server();
+        HikariDataSource pool = pool(server)) {
+      prepare(pool);
+      try (Traffic traffic = new Traffic(pool, rate)) {
+        List<Sample> samples = samples(pool, traffic, time, out);
+        List<String> problems = new ArrayList<>(Verdict.of(samples));
+        problems.addAll(traffic.problems());
+        RetentionState.list(pool, Schema.DEFAULT).forEach(state -> check(state, problems, out));
+        return problems;
+      }
+    }
+  }
+
+  private static HikariDataSource pool(EmbeddedServer server) {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(server.jdbcUrl());
+    config.setMaximumPoolSize(24);
+    return new HikariDataSource(config);
+  }
+
+  private static void prepare(HikariDataSource pool) throws SQLException {
+    new Migrations(Schema.DEFAULT).apply(pool);
+    try (Connection connection = pool.getConnection();
+        Statement statement = connection.createStatement()) {
+      new Partitions(Schema.DEFAULT).ensure(connection, 2);
+      statement.execute(
+          "update postrider.engine set least_retention = '0', least_audit_retention = '0'");
+    }
+  }
+
+  private static List<Sample> samples(
+      HikariDataSource pool, Traffic traffic, Duration time, PrintStream out) throws Exception {
+    List<Sample> samples = new ArrayList<>();
+    out.println(Sample.header());
+    long start = System.nanoTime();
+    Duration every = time.dividedBy(SAMPLES);
+    for (int i = 1; i <= SAMPLES; i++) {
+      long due = start + every.multipliedBy(i).toNanos();
+      while (System.nanoTime() < due) {
+        Thread.sleep(Math.max(1, (due - System.nanoTime()) / 1_000_000));
+      }
+      Sample sample = Sample.take(pool, traffic.latencies(), Duration.ofNanos(due - start));
+      samples.add(sample);
+      out.println(sample.line());
+    }
+    return samples;
+  }
+
+  /** A run that removed nothing would prove nothing. */
+  private static void check(RetentionState state, List<String> problems, PrintStream out) {
+    out.printf("retention of %-17s removed %,d rows%n", state.task(), state.removed());
+    if (state.error() != null) {
+      problems.add("retention of " + state.task() + " failed: " + state.error());
+    } else if (state.removed() == 0) {
+      problems.add("retention of " + state.task() + " removed nothing");
+    }
+  }
+}

@@ -1,0 +1,54 @@
+package dev.postrider.bench.soak;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Compares the last third of a run with the one before it. The first third warms up. The bounds are
+ * generous: a leak of seconds of traffic is many times larger after minutes.
+ */
+final class Verdict {
+  private static final double GROWTH = 1.5;
+
+  private Verdict() {}
+
+  /** What did not stay flat. */
+  static List<String> of(List<Sample> samples) {
+    int third = samples.size() / 3;
+    List<Sample> middle = samples.subList(third, 2 * third);
+    List<Sample> last = samples.subList(2 * third, samples.size());
+    List<String> problems = new ArrayList<>();
+    Set<String> names = new TreeSet<>(last.get(0).values().keySet());
+    names.removeAll(Set.of("seconds", "messages"));
+    for (String name : names) {
+      long before = median(middle, name);
+      long after = median(last, name);
+      if (after > before * GROWTH + slack(name)) {
+        problems.add("%s grew from %d to %d (medians)".formatted(name, before, after));
+      }
+    }
+    long sentBefore = median(middle, "messages");
+    long sentAfter = median(last, "messages");
+    if (sentAfter < sentBefore / GROWTH) {
+      problems.add("fewer messages: %d after %d".formatted(sentAfter, sentBefore));
+    }
+    return problems;
+  }
+
+  private static long slack(String name) {
+    if (name.equals(Sample.HEAP)) {
+      return 16 * 1024;
+    } else if (name.equals(Sample.CONNECTED)) {
+      return 3;
+    }
+    return Sample.isTable(name) ? 1024 : 20_000;
+  }
+
+  private static long median(List<Sample> samples, String name) {
+    List<Long> values = new ArrayList<>(samples.stream().map(each -> each.get(name)).toList());
+    values.sort(null);
+    return values.get(values.size() / 2);
+  }
+}

@@ -1,0 +1,115 @@
+package dev.postrider.cli.doctor;
+
+import dev.postrider.cli.output.Words;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Whether what is past its retention goes. */
+final class RetentionChecks {
+  private static final String CHECK = "retention";
+
+  /** A task is late after three times the pause between its runs, see retention_next(). */
+  private static final String TASKS =
+      """
+      select t.task, t.error, coalesce(t.finished_at, t.started_at) < now() - interval '1 hour'
+               - 3 * least(interval '1 day', greatest(r.every, t.period / 100)) as late
+        from postrider.retention t cross join postrider.retention_run r order by t.task
+      """;
+
+  /**
+   * How many of the rows in a few pages, by chance, are past their retention by more than a day.
+   */
+  private static final String SAMPLE =
+      """
+      select count(*) as seen, count(*) filter (where %2$s < %3$s) as old
+        from postrider.%1$s t tablesample system (%4$s),
+             (select now() - interval '1 day' - period as cut from postrider.retention where task = '%5$s') p
+      """;
+
+  private static final String PAGES = "select greatest(1, pg_relation_size('postrider.%s') / 8192)";
+
+  private static final int SAMPLE_PAGES = 64;
+  private static final int SHARE = 5;
+
+  private static final String STREAM =
+      """
+      select e.appended_at < now() - interval '1 day' - t.period
+        from postrider.retention t cross join lateral (
+          select e.appended_at from postrider.stream_event e order by e.position limit 1) e
+       where t.task = 'stream' and (select count(*) from (
+          select from postrider.stream_event limit 2) two) = 2
+      """;
+
+  private RetentionChecks() {}
+
+  static Finding tasks(Patient patient) throws SQLException {
+    List<String> failed = new ArrayList<>();
+    List<String> late = new ArrayList<>();
+    List<Boolean> seen = patient.database().list(TASKS, row -> sort(row, failed, late));
+    if (seen.isEmpty()) {
+      return Finding.note(
+          CHECK, "has not run yet", "A running relay does it, a minute after its start.");
+    } else if (!failed.isEmpty()) {
+      return Finding.trouble(
+          CHECK, String.join("; ", failed), "The relay's log has outbox_retention_failed.");
+    } else if (!late.isEmpty()) {
+      return Finding.trouble(
+          CHECK,
+          "has not run for long: " + String.join(", ", late),
+          "Does a relay run, and is postrider.retention enabled there?");
+    }
+    return Finding.ok(CHECK, Words.count(seen.size(), "task") + " up to date");
+  }
+
+  private static boolean sort(ResultSet row, List<String> failed, List<String> late)
+      throws SQLException {
+    if (row.getString("error") != null) {
+      failed.add(row.getString("task") + ": " + row.getString("error"));
+    } else if (row.getBoolean("late")) {
+      late.add(row.getString("task"));
+    }
+    return true;
+  }
+
+  /** Tables that hold much that should be gone; each look reads a few pages. */
+  static Finding tables(Patient patient) throws SQLException {
+    List<String> over = new ArrayList<>();
+    sample(patient, "dedupe", "t.message_id", "postrider.id_floor(p.cut)", "dedupe_keys", over);
+    sample(
+        patient,
+        "delivered_content",
+        "t.message_id",
+        "postrider.id_floor(p.cut)",
+        "delivered_content",
+        over);
+    sample(patient, "inbox", "t.processed_at", "p.cut", "inbox", over);
+    sample(patient, "audit", "t.at", "p.cut", "audit", over);
+    if (patient.database().list(STREAM, row -> row.getBoolean(1)).contains(true)) {
+      over.add("stream_event");
+    }
+    return over.isEmpty()
+        ? Finding.ok("old rows", "no table is over its retention")
+        : Finding.trouble(
+            "old rows",
+            "over its retention: " + String.join(", ", over),
+            "Relays remove a little at a time; at once: ./postrider purge TASK --older-than TIME");
+  }
+
+  private static void sample(
+      Patient patient, String table, String column, String cut, String task, List<String> over)
+      throws SQLException {
+    long pages = patient.database().one(PAGES.formatted(table), row -> row.getLong(1));
+    String percent = String.valueOf(Math.min(100.0, 100.0 * SAMPLE_PAGES / pages));
+    boolean many =
+        patient
+            .database()
+            .one(
+                SAMPLE.formatted(table, column, cut, percent, task),
+                row -> row.getLong("old") * SHARE > row.getLong("seen"));
+    if (many) {
+      over.add(table);
+    }
+  }
+}

@@ -1,0 +1,44 @@
+package dev.postrider.relay;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Which relay this is. Immutable.
+ *
+ * @param instance tells this process from another with the same name
+ * @param version of Postrider
+ * @param listens whether it hears rings; false if it polls only
+ */
+record Identity(
+    String name, String instance, String version, String host, long pid, boolean listens) {
+  static Identity of(String name, String instance, boolean listens) {
+    long pid = ProcessHandle.current().pid();
+    return new Identity(name, instance, readVersion(), localHost(), pid, listens);
+  }
+
+  private static String readVersion() {
+    try (InputStream in = Identity.class.getResourceAsStream("version.txt")) {
+      return in == null ? "unknown" : new String(in.readAllBytes(), StandardCharsets.UTF_8).strip();
+    } catch (IOException e) {
+      throw new UncheckedIOException("the jar cannot be read", e);
+    }
+  }
+
+  /** The environment first: asking the system may ask a name server. */
+  private static String localHost() {
+    String named = System.getenv("HOSTNAME");
+    if (named != null && !named.isBlank()) {
+      return named;
+    }
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException e) {
+      return "unknown";
+    }
+  }
+}

@@ -1,0 +1,63 @@
+package dev.postrider.retention;
+
+import dev.postrider.store.Database;
+import dev.postrider.store.Database.Session;
+import dev.postrider.store.RefusedException;
+import dev.postrider.store.Schema;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.function.LongPredicate;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Removes old rows at once, for an operator; {@link Retention} does the same by itself. Small
+ * steps, each in its own transaction. Never archives: messages that are purged are gone.
+ * Thread-safe if the data source is.
+ */
+public final class Purge {
+  private static final String STEP =
+      "select * from postrider.purge(?, ?, ?::interval, ?, ?::text, ?::bigint)";
+  private static final int ROWS = 3_000;
+
+  private final Database database;
+
+  public Purge(DataSource dataSource, Schema schema) {
+    this.database = new Database(dataSource, schema);
+  }
+
+  /**
+   * Removes what is older than the period, which is at least an hour, for the audit 30 days.
+   *
+   * @param goOn told the rows removed so far after each step; false stops
+   * @return rows removed
+   */
+  public long run(String actor, RetentionTask task, Duration period, LongPredicate goOn)
+      throws SQLException {
+    RefusedException.ifBlank("actor", actor);
+    long removed = 0;
+    Step step = new Step(null, null, 0, false);
+    String age = period.toString();
+    try (Session session = database.open()) {
+      do {
+        step =
+            session.one(
+                STEP, Purge::step, actor, task.label(), age, ROWS, step.position, step.audit);
+        removed += step.removed;
+      } while (goOn.test(removed) && !step.done);
+    }
+    return removed;
+  }
+
+  private record Step(
+      @Nullable String position, @Nullable Long audit, long removed, boolean done) {}
+
+  private static Step step(ResultSet row) throws SQLException {
+    return new Step(
+        row.getString("p_position"),
+        row.getObject("p_audit", Long.class),
+        row.getLong("removed"),
+        row.getBoolean("done"));
+  }
+}

@@ -1,0 +1,179 @@
+package dev.postrider.verify;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.gson.Gson;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import dev.postrider.relay.RelayConfig;
+import java.lang.reflect.InvocationTargetException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+
+/** The manifests of deploy/kubernetes, judged by the types of Kubernetes' own API. */
+class KubernetesManifestsTest {
+  private static final Path DIRECTORY = Path.of("../deploy/kubernetes");
+  private static final Map<String, String> VERSIONS =
+      Map.of(
+          "Namespace", "v1",
+          "ServiceAccount", "v1",
+          "Service", "v1",
+          "Job", "batch/v1",
+          "Deployment", "apps/v1",
+          "PodDisruptionBudget", "policy/v1");
+
+  record Manifest(String file, JsonObject content) {
+    String kind() {
+      return content.get("kind").getAsString();
+    }
+
+    JsonObject pod() {
+      return at(content, "spec", "template", "spec");
+    }
+
+    JsonObject container() {
+      return pod().getAsJsonArray("containers").get(0).getAsJsonObject();
+    }
+
+    @Override
+    public String toString() {
+      return file + " " + kind();
+    }
+  }
+
+  static List<Manifest> manifests() throws Exception {
+    List<Manifest> manifests = new ArrayList<>();
+    for (String file : List.of("namespace", "migrate", "relay", "server")) {
+      String yaml = Files.readString(DIRECTORY.resolve(file + ".yaml"));
+      for (Object document : new Load(LoadSettings.builder().build()).loadAllFromString(yaml)) {
+        manifests.add(new Manifest(file, new Gson().toJsonTree(document).getAsJsonObject()));
+      }
+    }
+    return manifests;
+  }
+
+  static Stream<Manifest> workloads() throws Exception {
+    return manifests().stream().filter(m -> List.of("Job", "Deployment").contains(m.kind()));
+  }
+
+  @Test
+  void kustomizeTakesEveryFile() throws Exception {
+    Object parsed =
+        new Load(LoadSettings.builder().build())
+            .loadFromString(Files.readString(DIRECTORY.resolve("kustomization.yaml")));
+    JsonObject kustomization = new Gson().toJsonTree(parsed).getAsJsonObject();
+    List<String> taken = new ArrayList<>(List.of("kustomization.yaml"));
+    kustomization.getAsJsonArray("resources").forEach(file -> taken.add(file.getAsString()));
+    kustomization
+        .getAsJsonArray("configMapGenerator")
+        .forEach(
+            map ->
+                map.getAsJsonObject()
+                    .getAsJsonArray("files")
+                    .forEach(file -> taken.add(file.getAsString())));
+    try (Stream<Path> files = Files.list(DIRECTORY)) {
+      assertThat(files.map(file -> file.getFileName().toString()))
+          .containsExactlyInAnyOrderElementsOf(taken);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("manifests")
+  void everyFieldExistsInTheApi(Manifest manifest) throws Exception {
+    assertThat(manifest.content().get("apiVersion").getAsString())
+        .isEqualTo(VERSIONS.get(manifest.kind()));
+    validate(manifest.kind(), manifest.content());
+  }
+
+  @Test
+  void aFieldThatDoesNotExistIsFound() throws Exception {
+    Manifest relay = workloads().filter(m -> m.file().equals("relay")).findFirst().orElseThrow();
+    relay.container().addProperty("readynessProbe", true);
+    assertThatThrownBy(() -> validate("Deployment", relay.content()))
+        .hasMessageContaining("readynessProbe");
+    relay.container().remove("readynessProbe");
+    relay.container().remove("name");
+    assertThatThrownBy(() -> validate("Deployment", relay.content())).hasMessageContaining("name");
+  }
+
+  @ParameterizedTest
+  @MethodSource("workloads")
+  void nothingRunsAsRootOrWritesToItsImage(Manifest workload) {
+    assertThat(at(workload.pod(), "securityContext"))
+        .isEqualTo(
+            JsonParser.parseString(
+                """
+                {"runAsNonRoot": true, "runAsUser": 10001, "runAsGroup": 10001, "fsGroup": 10001,
+                 "seccompProfile": {"type": "RuntimeDefault"}}"""));
+    assertThat(at(workload.container(), "securityContext"))
+        .isEqualTo(
+            JsonParser.parseString(
+                """
+                {"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true,
+                 "capabilities": {"drop": ["ALL"]}}"""));
+    assertThat(workload.pod().get("automountServiceAccountToken").getAsBoolean()).isFalse();
+  }
+
+  @ParameterizedTest
+  @MethodSource("workloads")
+  void passwordsComeFromSecrets(Manifest workload) {
+    JsonArray variables = workload.container().getAsJsonArray("env");
+    for (JsonElement variable : variables) {
+      String name = variable.getAsJsonObject().get("name").getAsString();
+      if (name.endsWith("PASSWORD")) {
+        assertThat(at(variable.getAsJsonObject(), "valueFrom").has("secretKeyRef")).isTrue();
+      }
+    }
+    assertThat(variables.toString()).contains("POSTRIDER_DATABASE_PASSWORD_FILE");
+  }
+
+  /** A pod that is killed early leaves its messages to the reaper, which takes a lease. */
+  @ParameterizedTest
+  @MethodSource("workloads")
+  void thereIsTimeToStop(Manifest workload) {
+    if (workload.kind().equals("Deployment")) {
+      long grace = workload.pod().get("terminationGracePeriodSeconds").getAsLong();
+      assertThat(grace).isGreaterThan(Grace.seconds(workload.file()));
+    }
+  }
+
+  /** How long a process may take to end by itself; the numbers stand in the commands of cli. */
+  static final class Grace {
+    private Grace() {}
+
+    static long seconds(String command) {
+      return command.equals("relay")
+          ? RelayConfig.defaults().shutdownTimeout().toSeconds() + 30
+          : 30 + 5;
+    }
+  }
+
+  private static void validate(String kind, JsonObject content) throws Exception {
+    Class<?> type = Class.forName("io.kubernetes.client.openapi.models.V1" + kind);
+    try {
+      type.getMethod("validateJsonElement", JsonElement.class).invoke(null, content);
+    } catch (InvocationTargetException e) {
+      throw new AssertionError(String.valueOf(e.getCause()), e);
+    }
+  }
+
+  private static JsonObject at(JsonObject object, String... path) {
+    JsonObject found = object;
+    for (String name : path) {
+      found = found.getAsJsonObject(name);
+    }
+    return found;
+  }
+}
