@@ -128,8 +128,11 @@ public final class Relay implements AutoCloseable {
     carriers.get(0).wakeup().signal(Wakeup.Reason.LOCAL);
   }
 
-  /** A producer names the topic it rings for, an operator what he did; empty: look everywhere. */
-  /** Any login of the database can notify, with any text. */
+  /**
+   * Handles a notification. A producer sends the number of its topic, an operator the name of an
+   * action; an empty one asks to look everywhere. Any login of the database can notify with any
+   * text.
+   */
   private void heard(String payload) {
     if (payload.isEmpty()) {
       routing.rungForAll();

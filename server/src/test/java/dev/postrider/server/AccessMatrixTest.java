@@ -48,6 +48,7 @@ class AccessMatrixTest {
       GET    /v1/leases               | voa
       GET    /v1/destinations         | voa
       GET    /v1/topics/paused        | voa
+      GET    /v1/retention            | voa
       GET    /v1/audit                | voa
       POST   /v1/dead/{id}/requeue    | oaT
       POST   /v1/dead/{id}/discard    | oaT

@@ -125,6 +125,7 @@ class AnswersTest {
     DESK.carry(3, "broken");
     post("/v1/dead/discard", "{\"all\": true, \"reason\": \"why\"}");
     get("/v1/audit?limit=1");
+    get("/v1/retention");
   }
 
   private static void keys() {

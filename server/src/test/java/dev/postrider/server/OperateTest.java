@@ -256,4 +256,20 @@ class OperateTest {
     assertThat(second.get("items").get(0).get("id").longValue())
         .isLessThan(first.get("items").get(1).get("id").longValue());
   }
+
+  @Test
+  @Tag("OP-8")
+  void theRetentionIsShownByTask() {
+    DESK.postgres.execute(
+        """
+        insert into postrider.retention (task, period, started_at, failed_at, error, last_removed, removed)
+        values ('messages', '30 days', now(), now(), 'the disk is full', 3, 7)
+        """);
+    JsonNode task = DESK.get(DESK.viewer, "/v1/retention").json().get("items").get(0);
+    assertThat(task.get("task").stringValue()).isEqualTo("messages");
+    assertThat(task.get("period_seconds").longValue()).isEqualTo(30 * 86_400);
+    assertThat(task.get("finished_at").isNull()).isTrue();
+    assertThat(task.get("error").stringValue()).isEqualTo("the disk is full");
+    assertThat(task.get("removed").longValue()).isEqualTo(7);
+  }
 }

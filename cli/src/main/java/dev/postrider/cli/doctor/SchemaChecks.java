@@ -113,7 +113,7 @@ final class SchemaChecks {
                 """,
                 row -> row.getString(1));
     return open.isEmpty()
-        ? Finding.ok("roles", "the four roles are there, and nobody else has grants")
+        ? Finding.ok("roles", "the five roles are there, and nobody else has grants")
         : Finding.trouble(
             "roles",
             "everybody may call " + String.join(", ", open),

@@ -11,6 +11,7 @@ import dev.postrider.message.Route;
 import dev.postrider.observe.Backlog;
 import dev.postrider.observe.LiveRelay;
 import dev.postrider.replay.ReplayJob;
+import dev.postrider.retention.RetentionState;
 import dev.postrider.store.AttemptRecord;
 import dev.postrider.store.AuditLog;
 import dev.postrider.store.MessageStatus;
@@ -57,6 +58,7 @@ public final class JsonText {
           .addMixIn(ReplayJob.class, Job.class)
           .addMixIn(AuditLog.Entry.class, Act.class)
           .addMixIn(LiveRelay.class, Seen.class)
+          .addMixIn(RetentionState.class, Kept.class)
           .addModule(new SimpleModule().addSerializer(Duration.class, new InSeconds()))
           .build();
 
@@ -108,6 +110,11 @@ public final class JsonText {
 
     @JsonProperty
     boolean lost();
+  }
+
+  interface Kept {
+    @JsonProperty("period_seconds")
+    Duration period();
   }
 
   private static final class InSeconds extends ValueSerializer<Duration> {

@@ -5,6 +5,7 @@ import dev.postrider.observe.Backlog;
 import dev.postrider.observe.Fleet;
 import dev.postrider.observe.LiveRelay;
 import dev.postrider.observe.Workers;
+import dev.postrider.retention.RetentionState;
 import dev.postrider.server.api.Call;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.Kind;
@@ -54,6 +55,10 @@ final class OverviewEndpoints {
             .query(Paging.cursor(Kind.INTEGER).between(0, Long.MAX_VALUE), Paging.LIMIT)
             .answersPage(Workers.Lease.class, Long.class)
             .handledBy(this::leases),
+        Endpoint.get("/v1/retention", Permission.READ)
+            .about("overview", "What relays removed because it was past its retention, by task")
+            .answersList(RetentionState.class)
+            .handledBy(call -> Listing.of(RetentionState.list(dataSource, schema))),
         Endpoint.get("/v1/audit", Permission.READ)
             .about("overview", "What operators did, the newest first")
             .query(Paging.cursor(Kind.INTEGER).between(0, Long.MAX_VALUE), Paging.LIMIT)
