@@ -402,7 +402,7 @@ final class Carrier implements Runnable {
     } else {
       path.took(found, from, full, start, end);
       // A claim that did not look everywhere found too little.
-      lookAgain |= !full && (found.more() || !from.search() || !from.front());
+      lookAgain |= !full && (found.more() || load.partial() || !from.search() || !from.front());
     }
     lookAgain |= found.suspects() && !alone && load.dispatcher().isolateSuspect();
     stages.listener().claimed(count, Duration.ofNanos(end - start));

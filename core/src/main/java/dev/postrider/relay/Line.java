@@ -28,7 +28,7 @@ record Line(
     if (Verdicts.exhausted(claimed, policy)) {
       return Outcome.terminal(
           "leases_lost",
-          "%d leases were lost, in the last %d of them it was the only message in flight"
+          "%d leases were lost, in the last %d of them no other message of its destination was in flight"
               .formatted(claimed.lostLeases(), policy.maxAttempts()));
     }
     try {

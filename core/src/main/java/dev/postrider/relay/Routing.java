@@ -14,6 +14,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -34,12 +35,15 @@ final class Routing {
   /** How many topics one claim looks at; with more of them claims take turns. */
   static final int ROUTES_PER_CLAIM = 64;
 
+  /** Of these, so many are for topics that have only delayed or blocked messages. */
+  private static final int IDLE_ROUTES_PER_CLAIM = ROUTES_PER_CLAIM / 4;
+
   private static final Duration DISCOVER_EVERY = Duration.ofMillis(20);
 
   /** A busy carrier spends at most this part of its time on the search for topics. */
   private static final int DISCOVER_SHARE = 10;
 
-  private static final String QUEUED = "select * from postrider.queued_routes()";
+  private static final String QUEUED = "select route, ready from postrider.queued_routes()";
   private static final String NAMES =
       "select id, namespace, topic from postrider.route where id = any (?)";
   private static final String PAUSES = "select kind, name from postrider.pause";
@@ -80,13 +84,22 @@ final class Routing {
   /** A topic, and the line that serves it, if any. */
   private record Known(Route route, @Nullable Line line) {}
 
-  /** The topics of a destination that have messages, or had some lately; guarded by this. */
+  /**
+   * The topics of a destination that have messages, or had some lately. Guarded by this.
+   *
+   * <p>Ready are those with messages that can be claimed, with the time when that was last seen.
+   */
   private static final class Traffic {
     final LinkedHashSet<Integer> routes = new LinkedHashSet<>();
+    final Map<Integer, Long> ready = new HashMap<>();
   }
 
-  /** What one claim may take, for one destination; its room is set aside until {@link #done}. */
-  record Load(Dispatcher dispatcher, Room room, List<Integer> routes) {
+  /**
+   * What one claim may take, for one destination. Its room is set aside until {@link #done}.
+   *
+   * @param partial whether there are more topics that are ready than one claim looks at
+   */
+  record Load(Dispatcher dispatcher, Room room, List<Integer> routes, boolean partial) {
     void done() {
       dispatcher.unreserve(room);
     }
@@ -106,21 +119,21 @@ final class Routing {
     return resumed;
   }
 
-  /** Looks which topics have messages; returns whether there are new ones among them. */
+  /** Looks which topics have messages; returns whether some of them became ready. */
   boolean discover(Connection connection) throws SQLException {
     long rings = unknownRings;
     long start = clock.getAsLong();
-    Set<Integer> found = new LinkedHashSet<>();
+    Map<Integer, Boolean> found = new LinkedHashMap<>();
     try (Statement statement = connection.createStatement();
         ResultSet row = statement.executeQuery(queued)) {
       while (row.next()) {
-        found.add(row.getInt(1));
+        found.put(row.getInt(1), row.getBoolean(2));
       }
     }
-    lookUp(connection, found);
+    lookUp(connection, found.keySet());
     discoveredAtNanos = clock.getAsLong();
     discoveryTookNanos = discoveredAtNanos - start;
-    boolean more = merge(found);
+    boolean more = merge(found, start);
     discoveredRings = rings;
     return more;
   }
@@ -144,24 +157,31 @@ final class Routing {
   }
 
   /** Topics without messages are forgotten when there are too many to look at all of them. */
-  private synchronized boolean merge(Set<Integer> found) {
+  private synchronized boolean merge(Map<Integer, Boolean> found, long startNanos) {
     boolean more = false;
-    for (int id : found) {
-      more |= activate(id);
+    for (Map.Entry<Integer, Boolean> topic : found.entrySet()) {
+      more |= activate(topic.getKey(), topic.getValue());
     }
     for (Traffic each : traffic.values()) {
       if (each.routes.size() > ROUTES_PER_CLAIM) {
-        each.routes.retainAll(found);
+        each.routes.retainAll(found.keySet());
       }
+      // A topic that rang after the start of the search stays ready.
+      each.ready.values().removeIf(seenNanos -> seenNanos - startNanos < 0);
     }
     return more;
   }
 
-  private boolean activate(int id) {
+  /** Returns whether the topic became ready. */
+  private boolean activate(int id, boolean ready) {
     Known topic = known.get(id);
     Traffic of =
         topic == null || topic.line() == null ? null : traffic.get(topic.line().dispatcher());
-    return of != null && of.routes.add(id);
+    if (of == null) {
+      return false;
+    }
+    of.routes.add(id);
+    return ready && of.ready.put(id, clock.getAsLong()) == null;
   }
 
   /** A producer rang for a topic; returns whether that may be of interest here. */
@@ -171,7 +191,7 @@ final class Routing {
       unknownRings++;
       return true;
     }
-    activate(id);
+    activate(id, true);
     return topic.line() != null;
   }
 
@@ -217,7 +237,7 @@ final class Routing {
           Amount leaves = leaving.getOrDefault(dispatcher, Amount.NONE);
           Room room = open.isEmpty() ? null : dispatcher.reserve(batchSize, claims, leaves);
           if (room != null) {
-            loads.add(new Load(dispatcher, room, turn(of, open)));
+            loads.add(load(dispatcher, room, of, open));
           }
         });
     return loads;
@@ -233,14 +253,24 @@ final class Routing {
         : of.routes.stream().filter(id -> !now.contains("topic " + name(id))).toList();
   }
 
-  private static List<Integer> turn(Traffic of, List<Integer> open) {
+  /**
+   * Of too many topics it takes the next few, those that are ready first; the others get a part.
+   */
+  private static Load load(Dispatcher dispatcher, Room room, Traffic of, List<Integer> open) {
     if (open.size() <= ROUTES_PER_CLAIM) {
-      return open;
+      return new Load(dispatcher, room, open, false);
     }
-    List<Integer> next = open.subList(0, ROUTES_PER_CLAIM);
+    List<Integer> ready = open.stream().filter(of.ready::containsKey).toList();
+    int idle = Math.min(open.size() - ready.size(), IDLE_ROUTES_PER_CLAIM);
+    int most = Math.min(ready.size(), ROUTES_PER_CLAIM - idle);
+    List<Integer> next = new ArrayList<>(ready.subList(0, most));
+    open.stream()
+        .filter(id -> !of.ready.containsKey(id))
+        .limit(ROUTES_PER_CLAIM - most)
+        .forEach(next::add);
     of.routes.removeAll(new HashSet<>(next));
     of.routes.addAll(next);
-    return next;
+    return new Load(dispatcher, room, next, most < ready.size());
   }
 
   /** Whether there is any topic that this relay may claim from. */

@@ -48,10 +48,12 @@ public final class LeaseStore {
       """
       select c.*, r.namespace, r.topic
         from postrider.claim_from(?, ?, ?, ?, array(
-               select w.id from postrider.queued_routes() q join postrider.route w on w.id = q
+               select w.id from postrider.queued_routes() q join postrider.route w on w.id = q.route
                 where exists (select from unnest(?, ?) as g(namespace, topic)
                                where w.namespace = g.namespace
-                                 and (g.topic is null or w.topic = g.topic)) limit 1000),
+                                 and (g.topic is null or w.topic = g.topic))
+                order by not q.ready, w.id <= coalesce((?::postrider.claim_cursor).route, 0), w.id
+                limit 1000),
                ?::postrider.claim_cursor, p_alone => ?) with ordinality as c(id, token, lane, attempt, delivery,
                key_id, sequence, route, created_at, tenant, aggregate_type, aggregate_id,
                event_type, ordering_key, dedupe_key, content_type, is_json, headers, payload,
@@ -141,7 +143,8 @@ public final class LeaseStore {
               call.setArray(5, call.getConnection().createArrayOf("text", routes[0]));
               call.setArray(6, call.getConnection().createArrayOf("text", routes[1]));
               call.setString(7, cursor);
-              call.setBoolean(8, alone);
+              call.setString(8, cursor);
+              call.setBoolean(9, alone);
             },
             this::claimedOrCursor);
     return rows.stream().flatMap(Optional::stream).toList();

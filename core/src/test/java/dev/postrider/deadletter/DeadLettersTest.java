@@ -58,6 +58,18 @@ class DeadLettersTest {
                 + "\"], \"filter\": {\"resolution\": \"any\"}}");
   }
 
+  /** The log compresses headers; a claim's cap counts their real size. */
+  @Test
+  @Tag("EN-12")
+  void requeuedHeadersCountWithTheirRealSize() throws Exception {
+    UUID id =
+        courier.enqueue(
+            "'shop', 'orders', headers => jsonb_build_object('a', repeat('x', 4000), 'b', repeat('y', 4000))");
+    courier.kill("boom");
+    deadLetters.requeue("ann", id);
+    assertThat(database.count("select size from postrider.queue")).isGreaterThan(8000);
+  }
+
   @Test
   @Tag("EN-6")
   void onlyADeadMessageIsRequeued() throws Exception {

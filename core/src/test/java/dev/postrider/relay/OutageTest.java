@@ -51,6 +51,7 @@ class OutageTest {
   /** A destination with a single target, as a webhook is: its target's outage is its own. */
   @Test
   @Tag("EN-10")
+  @Tag("EN-17")
   void withErrorsThatMayHaveReachedItKillsNoMessageEither() {
     Destination single =
         new Destination() {

@@ -203,4 +203,55 @@ class SuspectTest {
     assertThat(crash(false)).as("no suspect any more").isEqualTo(1);
     assertThat(lostLeases(id)).isEqualTo(1);
   }
+
+  /** The rest of its key's run has been waiting for longer than the first message. */
+  @Test
+  void theFirstOfALongRunIsFound() {
+    post.send("orders", "k", 600);
+    for (int i = 0; i < 3; i++) {
+      assertThat(crash(false)).isEqualTo(600);
+    }
+    for (int i = 0; i < 3; i++) {
+      assertThat(crash(true)).isEqualTo(1);
+    }
+    assertThat(post.database.column("select sequence from postrider.queue where lost_leases > 3"))
+        .containsExactly("1");
+  }
+
+  @Test
+  void suspectsOfOtherTopicsHideNone() {
+    post.send("paused", null, 600);
+    for (int i = 0; i < 3; i++) {
+      crash(false);
+    }
+    UUID plain = post.send("orders", null);
+    UUID keyed = post.send("orders", "k");
+    for (int i = 0; i < 3; i++) {
+      crash(false);
+    }
+    letADayPass();
+    String served =
+        """
+        select id from postrider.claim_from(postrider.worker_id('ann'), 10, 1000000, 60000,
+          array(select id from postrider.route where topic = 'orders'), p_alone => true) where id is not null
+        """;
+    assertThat(post.database.column(served)).containsExactly(plain.toString());
+    assertThat(post.database.column(served)).containsExactly(keyed.toString());
+  }
+
+  @Test
+  void thoseWhoKeepNoCursorGetThemToo() {
+    UUID suspect = post.send("orders", null);
+    for (int i = 0; i < 3; i++) {
+      crash(false);
+    }
+    letADayPass();
+    UUID other = post.send("orders", null);
+    String claim =
+        "select id from postrider.claim(postrider.worker_id('ann'), 10, 1000000, 60000, "
+            + ALL
+            + ")";
+    assertThat(post.database.column(claim)).containsExactly(other.toString());
+    assertThat(post.database.column(claim)).containsExactly(suspect.toString());
+  }
 }

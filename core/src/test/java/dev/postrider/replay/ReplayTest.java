@@ -52,6 +52,16 @@ class ReplayTest {
   }
 
   @Test
+  @Tag("EN-12")
+  void replayedHeadersCountWithTheirRealSize() throws Exception {
+    courier.enqueue(
+        "'hr', 'events', headers => jsonb_build_object('a', repeat('x', 4000), 'b', repeat('y', 4000))");
+    courier.deliver();
+    replayAll(ReplayFilter.namespace("hr"));
+    assertThat(database.count("select size from postrider.queue")).isGreaterThan(8000);
+  }
+
+  @Test
   @Tag("HE-10")
   void everyConditionNarrowsIt() throws Exception {
     UUID id =

@@ -120,6 +120,7 @@ class IsolationTest {
         "postrider.discard_dead('ann', 'why', '{}', null, 10)",
         "postrider.archive_drop('ann', 'message_default', postrider.new_id(), 0)",
         "postrider.archive_drop_attempts('ann', 'attempt_default', postrider.new_id())",
+        "postrider.stream_append(array(select id from postrider.queue), array[1, 1]::smallint[])",
         "postrider.archive_remove('file', array(select id from postrider.message))"
       })
   void theFunctionsRefuseAnotherLevelAndChangeNothing(String call) throws Exception {

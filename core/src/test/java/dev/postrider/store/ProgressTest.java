@@ -11,6 +11,7 @@ import dev.postrider.message.Claimed;
 import dev.postrider.store.Jam.Cause;
 import dev.postrider.testing.Pages;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -34,7 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ProgressTest {
   private static final String CLAIM =
       """
-      select * from postrider.claim(1, 100, 1000000, 60000, array(select postrider.queued_routes()))
+      select * from postrider.claim(1, 100, 1000000, 60000, array(select route from postrider.queued_routes()))
       """;
 
   private final Postbox post = new Postbox(18);
@@ -127,8 +128,44 @@ class ProgressTest {
       jam.failAll(Cause.BACKOFF);
       jam.run("topic-" + topic, "stuck-" + topic, 900);
     }
-    assertThat(ann.claim(NAMESPACE, 100, MINUTE)).isEmpty();
+    assertThat(ann.claim(NAMESPACE, 1000, MINUTE)).isEmpty();
     assertThat(Pages.touched(post.database, CLAIM)).isLessThan(600);
+  }
+
+  @Test
+  void aClaimMovesABoundedNumberOfRows() {
+    jam.stuck("orders", "stuck-", 3000, 1, Cause.BLOCKED);
+    for (int claims = 1; claims <= 3; claims++) {
+      ann.claim(NAMESPACE, 1000, MINUTE);
+      assertThat(count("due_at = 'infinity' and not blocked")).isLessThanOrEqualTo(claims * 2000L);
+    }
+  }
+
+  @Test
+  void aRetryDoesNotWaitForDueMessagesThatNobodyTakes() {
+    UUID retried = post.send("orders");
+    ann.claim(NAMESPACE, 1, MINUTE);
+    ann.failRetry(retried, "busy", Instant.now().plusSeconds(3600));
+    post.database.execute(
+        """
+        select count(postrider.enqueue('unserved', 'orders', '{}', not_before => now() + interval '1 hour'))
+          from generate_series(1, 5000);
+        update postrider.queue set due_at = now() - case when attempts = 0 then interval '2 s' else interval '1 s' end
+        """);
+    assertThat(claimsUntil(1, 1)).isLessThanOrEqualTo(4);
+  }
+
+  @Test
+  void topicsWithoutAnythingToTakeDoNotHideOthers() {
+    post.database.execute(
+        """
+        select count(postrider.enqueue('shop', 'topic-' || i, '{}', not_before => now() + interval '1 hour'))
+          from generate_series(1, 1000) i
+        """);
+    post.send("topic-1001");
+    assertThat(claimsUntil(1, 100)).isEqualTo(1);
+    post.send("topic-1");
+    assertThat(claimsUntil(1, 100)).isEqualTo(1);
   }
 
   @Test

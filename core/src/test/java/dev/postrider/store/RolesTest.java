@@ -45,6 +45,7 @@ class RolesTest {
           "dedupe_vanished",
           "delivered",
           "exclude_claims",
+          "find_keyed_suspect",
           "find_suspect",
           "fitting",
           "headers_fit",

@@ -95,7 +95,9 @@ create table postrider.queue (
 create index queue_walk on postrider.queue (route, lane, key_id, sequence);
 -- A key's messages in their order, whatever their topic and tenant.
 create unique index queue_by_key on postrider.queue (key_id, sequence) where key_id is not null;
-create index queue_parked on postrider.queue (due_at) where due_at < 'infinity';
+-- Suspects, see suspect_after().
+create index queue_suspects on postrider.queue (route, key_id, due_at) where lost_leases >= 3::smallint;
+create index queue_parked on postrider.queue (due_at) where due_at < 'infinity' and lost_leases < 3::smallint;
 -- In a database that publishes all tables, PostgreSQL refuses to update or delete rows of a table that has neither a
 -- primary key nor this.
 alter table postrider.queue replica identity full;

@@ -110,8 +110,8 @@ language sql security definer set search_path = pg_catalog, pg_temp as $$
 $$;
 
 -- Makes parked rows whose time has come claimable. Suspects stay: they are claimed from where they are.
--- p_from: rows that were due before are not looked at. Returns the time of the last one, or p_from.
-create function postrider.promote(p_limit int, p_from timestamptz) returns timestamptz
+-- p_from: rows that were due before are not looked at; it becomes the time of the last one. more: there may be others.
+create function postrider.promote(p_limit int, inout p_from timestamptz, out more boolean)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
@@ -119,16 +119,16 @@ as $$
 declare
   v_due record;
 begin
-  select array_agg(d.tid) as tids, max(d.due_at) as last into v_due from (
+  select array_agg(d.tid) as tids, max(d.due_at) as last, count(*) as n into v_due from (
     select p.ctid as tid, p.due_at from postrider.queue p
      where p.due_at < 'infinity' and p.due_at >= p_from and p.due_at <= now()
        and p.lost_leases < postrider.suspect_after()
      order by p.due_at limit p_limit for update skip locked) d;
-  if v_due.tids is null then
-    return p_from;
+  more := v_due.n = p_limit;
+  if v_due.n > 0 then
+    update postrider.queue q set lane = -1 - q.lane, due_at = null where q.ctid = any (v_due.tids);
+    p_from := v_due.last;
   end if;
-  update postrider.queue q set lane = -1 - q.lane, due_at = null where q.ctid = any (v_due.tids);
-  return v_due.last;
 end $$;
 
 -- Where a claim is in the messages of one topic and tenant: the last key it has seen or, of the messages without a key,
@@ -281,19 +281,55 @@ language sql stable set enable_hashjoin = on set enable_mergejoin = off set enab
      where q.key_id = d.key_id and q.sequence <= d.last and q.lease = d.token limit 1) q
 $$;
 
--- Where a suspect lies that may be claimed: the first message of its key, or one without. By due time first: the planner
--- would rather read all rows of the topics.
-create function postrider.find_suspect(p_routes int[]) returns tid
-language sql stable security definer set search_path = pg_catalog, pg_temp
+-- The first message of a key, if it is a suspect that may be claimed. Steps over the keys that have suspects in these
+-- topics, behind p_from, 100 in each topic at most.
+create function postrider.find_keyed_suspect(p_routes int[], p_from bigint) returns tid
+language sql stable
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off as $$
-  select d.tid from (
-    select q.ctid as tid, q.route, q.key_id, q.sequence, q.lost_leases from postrider.queue q
-     where q.due_at < 'infinity' and q.due_at <= now() order by q.due_at limit 500) d
-   where d.lost_leases >= postrider.suspect_after() and d.route = any (p_routes)
-     and (select true from postrider.queue f where f.key_id = d.key_id and f.sequence < d.sequence limit 1) is null
-     and not exists (select from postrider.keys_in_flight(array[d.key_id]))
+  with recursive walk as (
+    select r.route, k.key_id, 1 as step from unnest(p_routes) r(route) cross join lateral (
+      select q.key_id from postrider.queue q
+       where q.route = r.route and q.key_id > p_from and q.lost_leases >= postrider.suspect_after()
+       order by q.key_id limit 1) k
+    union all
+    select w.route, k.key_id, w.step + 1 from walk w cross join lateral (
+      select q.key_id from postrider.queue q
+       where q.route = w.route and q.key_id > w.key_id and q.lost_leases >= postrider.suspect_after()
+       order by q.key_id limit 1) k
+     where w.step < 100)
+  select f.tid from walk w cross join lateral (
+    select q.ctid as tid, q.route, q.due_at, q.lost_leases from postrider.queue q
+     where q.key_id = w.key_id order by q.sequence limit 1) f
+   where f.lost_leases >= postrider.suspect_after() and f.due_at <= now() and f.route = any (p_routes)
+     and not exists (select from postrider.keys_in_flight(array[w.key_id]))
    limit 1
 $$;
+
+-- Where a suspect lies that may be claimed: the first message of its key, or one without a key. Starts at a random key,
+-- so that many keys that have to wait do not hide the others.
+create function postrider.find_suspect(p_routes int[]) returns tid
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off as $$
+declare
+  v_tid  tid;
+  v_last bigint;
+begin
+  select s.tid into v_tid from unnest(p_routes) r(route) cross join lateral (
+    select q.ctid as tid, q.due_at from postrider.queue q
+     where q.route = r.route and q.key_id is null and q.lost_leases >= postrider.suspect_after() and q.due_at <= now()
+     order by q.key_id, q.due_at -- key_id is null here, but the planner must be told the index's order
+     limit 1) s
+   order by s.due_at limit 1;
+  if v_tid is null then
+    select max(k.key_id) into v_last from unnest(p_routes) r(route) cross join lateral (
+      select q.key_id from postrider.queue q
+       where q.route = r.route and q.key_id is not null and q.lost_leases >= postrider.suspect_after()
+       order by q.key_id desc limit 1) k;
+    v_tid := coalesce(postrider.find_keyed_suspect(p_routes, (random() * v_last)::bigint),
+                      postrider.find_keyed_suspect(p_routes, 0));
+  end if;
+  return v_tid;
+end $$;
 
 -- Locks the oldest free messages without a key of each range, at most p_share of one.
 create function postrider.pick_plain(
@@ -465,10 +501,13 @@ declare
   c_ranges constant int := 64;
   c_visits constant int := 2000;
   c_stuck  constant int := 32;     -- fewer stuck keys cost less than to hide them
+  c_due    constant int := 2000;   -- also for a small claim: due rows may be of topics that nobody serves now
   v_token  bigint := nextval('postrider.lease_token');
   v_left   int := p_limit;
   v_bytes  bigint := p_bytes;
   v_places postrider.place[] := (p_cursor).places;
+  v_due    record;
+  v_more_due boolean := false;
   v_done   postrider.place[];
   v_after  record;
   v_share  int;
@@ -494,15 +533,23 @@ begin
       perform postrider.reap();
     end if;
     next.due_at := now(); -- whatever is due was looked at
-    if exists (select from postrider.queue q where q.due_at < 'infinity' and q.due_at <= now()) then
-      next.due_at := postrider.promote(2 * p_limit, '-infinity');
+    if exists (select from postrider.queue q where q.due_at < 'infinity' and q.due_at <= now()
+                  and q.lost_leases < postrider.suspect_after()) then
+      select * into v_due from postrider.promote(greatest(2 * p_limit, c_due), '-infinity');
+      next.due_at := v_due.p_from;
+      v_more_due := v_due.more;
+    end if;
+    if exists (select from postrider.queue q where q.lost_leases >= postrider.suspect_after()) then
       suspects := postrider.find_suspect(p_routes) is not null;
     end if;
     v_places := postrider.ranges(p_routes, p_cursor, c_ranges, p_front, hashint8(v_token) % 2 = 0);
     search_us := (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000000)::bigint;
   elsif exists (select from postrider.queue q
-                 where q.due_at >= (p_cursor).due_at and q.due_at < 'infinity' and q.due_at <= now()) then
-    next.due_at := postrider.promote(2 * p_limit, (p_cursor).due_at);
+                 where q.due_at >= (p_cursor).due_at and q.due_at < 'infinity' and q.due_at <= now()
+                   and q.lost_leases < postrider.suspect_after()) then
+    select * into v_due from postrider.promote(greatest(2 * p_limit, c_due), (p_cursor).due_at);
+    next.due_at := v_due.p_from;
+    v_more_due := v_due.more;
   end if;
 
   if p_alone then
@@ -578,7 +625,7 @@ begin
     v_done := v_after.places || v_done;
     v_places := v_after.more;
   end loop;
-  more := v_places is not null or p_search and (
+  more := v_places is not null or v_more_due or p_search and (
     select count(*) from (select from unnest(v_done) d group by d.route, d.lane) r) >= c_ranges;
   if v_done is not null then
     -- A range that several passes looked at stands at the front with its last place.
@@ -654,7 +701,7 @@ begin
   return next;
 end $$;
 
--- The same from the first key on, for those who keep no cursor.
+-- The same from the first key on, for those who keep no cursor. If there is nothing else, a suspect.
 create function postrider.claim(
   p_worker int, p_limit int, p_bytes bigint, p_lease_ms bigint, p_routes int[])
 returns table (
@@ -662,9 +709,17 @@ returns table (
   sequence bigint, route int, created_at timestamptz, tenant text, aggregate_type text,
   aggregate_id text, event_type text, ordering_key text, dedupe_key text, content_type text,
   is_json boolean, headers jsonb, payload bytea, claimed_at timestamptz, tid tid, lost_leases smallint)
-language sql security definer set search_path = pg_catalog, pg_temp as $$
-  select c.id, c.token, c.lane, c.attempt, c.delivery, c.key_id, c.sequence, c.route, c.created_at, c.tenant,
-         c.aggregate_type, c.aggregate_id, c.event_type, c.ordering_key, c.dedupe_key, c.content_type, c.is_json,
-         c.headers, c.payload, c.claimed_at, c.tid, c.lost_leases
-    from postrider.claim_from(p_worker, p_limit, p_bytes, p_lease_ms, p_routes) c where c.id is not null
-$$;
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  v_alone boolean;
+begin
+  foreach v_alone in array array[false, true] loop
+    return query
+      select c.id, c.token, c.lane, c.attempt, c.delivery, c.key_id, c.sequence, c.route, c.created_at, c.tenant,
+             c.aggregate_type, c.aggregate_id, c.event_type, c.ordering_key, c.dedupe_key, c.content_type, c.is_json,
+             c.headers, c.payload, c.claimed_at, c.tid, c.lost_leases
+        from postrider.claim_from(p_worker, p_limit, p_bytes, p_lease_ms, p_routes, p_alone => v_alone) c
+       where c.id is not null;
+    exit when found;
+  end loop;
+end $$;

@@ -215,7 +215,7 @@ begin
   requeued := 0;
   for v_dead in
     select m.id, m.key_id, m.sequence, m.route, m.tenant, d.delivery, d.blocking,
-           octet_length(m.payload) + coalesce(pg_column_size(m.headers), 0) as size
+           octet_length(m.payload) + coalesce(octet_length(m.headers::text), 0) as size
       from postrider.dead_letter d join postrider.message m on m.id = d.message_id
      where d.message_id = any (v_pick.picked) and (d.resolved_at is null or d.resolution = 'discarded')
   loop

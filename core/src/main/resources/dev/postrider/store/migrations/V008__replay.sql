@@ -131,7 +131,7 @@ as $$
       select d.message_id, d.delivery from postrider.dead_letter d where d.message_id = any (p_ids)) k
      group by k.id)
   select m.id, m.key_id, coalesce(m.sequence, postrider.id_number(m.id)), m.route, postrider.lane_of(m.tenant),
-         octet_length(m.payload) + coalesce(pg_column_size(m.headers), 0), 1 + greatest(1, l.delivery)
+         octet_length(m.payload) + coalesce(octet_length(m.headers::text), 0), 1 + greatest(1, l.delivery)
     from postrider.message m
     join postrider.delivered(p_ids) s(id) on s.id = m.id
     left join last l on l.id = m.id

@@ -3,16 +3,21 @@
 -- statistics say is left is shared out among the topics that have more. Nothing here reads a table from
 -- end to end. dead_letter_open's own row count, kept by vacuum, serves when there are too many dead.
 
--- The topics with rows in the queue: one index probe for each, whatever their length.
-create function postrider.queued_routes() returns setof int
+-- The topics with rows in the queue: one index probe for each, whatever their length. ready: some of the rows can be
+-- claimed. Topics whose rows are all delayed or blocked are not ready.
+create function postrider.queued_routes() returns table (route int, ready boolean)
 language sql stable security definer set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
   with recursive found as (
-    (select q.route from postrider.queue q order by q.route limit 1)
+    (select q.route, q.lane from postrider.queue q order by q.route desc, q.lane desc limit 1)
     union all
-    select n.route from found f cross join lateral (
-      select q.route from postrider.queue q where q.route > f.route order by q.route limit 1) n)
-  select f.route from found f
+    select n.route, n.lane from found f cross join lateral (
+      select q.route, q.lane from postrider.queue q where q.route < f.route
+       order by q.route desc, q.lane desc limit 1) n)
+  select f.route, f.lane >= 0 or exists (
+           select from postrider.queue q
+            where q.route = f.route and q.lost_leases >= postrider.suspect_after() and q.due_at <= now())
+    from found f
 $$;
 
 -- The time since which the oldest message of a topic has been waiting. Not counted as waiting: rows under a lease, dead
@@ -91,7 +96,7 @@ begin
   end if;
   return query
   with waiting as materialized (
-    select r.route, postrider.waiting_since(r.route) as since from postrider.queued_routes() r(route)),
+    select r.route, postrider.waiting_since(r.route) as since from postrider.queued_routes() r),
   counted as materialized (
     select w.route, w.since, n.n, v_many and n.n >= v_cap as more from waiting w cross join lateral (
       select case

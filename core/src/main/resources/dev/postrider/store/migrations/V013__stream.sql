@@ -30,6 +30,7 @@ set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off se
 declare
   v_last bigint;
 begin
+  perform postrider.check_isolation();
   lock table postrider.stream_lock in share row exclusive mode;
   select coalesce(max(e.position), 0) into v_last from postrider.stream_event e;
   return query

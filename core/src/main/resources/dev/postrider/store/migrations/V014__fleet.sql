@@ -101,7 +101,7 @@ set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
        where w.stopped_at is null and (w.instance = '' or w.seen_at > now() - interval '2 minutes')
          and not exists (select from postrider.relay r where r.instance = w.instance)) as all_known)
   select t.namespace, t.topic
-    from known k cross join lateral (select q.id from postrider.queued_routes() q(id) where k.all_known) q
+    from known k cross join lateral (select r.route as id from postrider.queued_routes() r where k.all_known) q
     join postrider.route t on t.id = q.id
    where not exists (
      select from living l join postrider.relay_route s on s.worker = l.worker
