@@ -18,7 +18,8 @@ import org.postgresql.ds.PGSimpleDataSource;
 
 /**
  * A fresh, migrated database on a real server. The server of each version is shared by all tests of
- * the run and ends with it; fsync is off, since no test here is about a crash of the machine.
+ * the run and ends with it; fsync is off, since no test here is about a crash of the machine. The
+ * migrations run once per server; the other databases are copies of the first.
  */
 public final class TestDatabase {
   /** The versions that are tested; docs/operating.md says what is supported. */
@@ -27,6 +28,8 @@ public final class TestDatabase {
   public static final int NEWEST = 18;
 
   private static final ConcurrentHashMap<Integer, EmbeddedServer> SERVERS =
+      new ConcurrentHashMap<>();
+  private static final ConcurrentHashMap<EmbeddedServer, String> TEMPLATES =
       new ConcurrentHashMap<>();
   private static final AtomicInteger COUNTER = new AtomicInteger();
 
@@ -45,33 +48,38 @@ public final class TestDatabase {
 
   /** A migrated database on PostgreSQL 15 to 18. */
   public static TestDatabase create(int version) {
-    return migrated(empty(version));
+    return on(server(version));
   }
 
   /** A migrated database on a server of the test's own. */
   public static TestDatabase on(EmbeddedServer server) {
-    return migrated(empty(server));
+    return copy(server, TEMPLATES.computeIfAbsent(server, TestDatabase::template));
   }
 
-  private static TestDatabase migrated(TestDatabase database) {
+  private static String template(EmbeddedServer server) {
+    TestDatabase database = copy(server, "template1");
     try {
       new Migrations(Schema.DEFAULT).apply(database.dataSource());
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }
-    return database;
+    return database.name;
   }
 
   /** A database with nothing in it. */
   public static TestDatabase empty(int version) {
-    return empty(SERVERS.computeIfAbsent(version, TestDatabase::start));
+    return copy(server(version), "template1");
   }
 
-  private static TestDatabase empty(EmbeddedServer server) {
+  private static EmbeddedServer server(int version) {
+    return SERVERS.computeIfAbsent(version, TestDatabase::start);
+  }
+
+  private static TestDatabase copy(EmbeddedServer server, String template) {
     String name = "test_" + COUNTER.incrementAndGet();
     try (Connection connection = dataSource(server.jdbcUrl()).getConnection();
         Statement statement = connection.createStatement()) {
-      statement.execute("create database " + name);
+      statement.execute("create database " + name + " template " + template);
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }

@@ -3,11 +3,14 @@ package dev.postrider.embedded;
 import io.zonky.test.db.postgres.util.LinuxUtils;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -15,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A data directory and the PostgreSQL programs that act on it.
@@ -90,12 +94,38 @@ final class PostgresCluster {
   }
 
   static void deleteTree(Path directory) {
-    try (Stream<Path> files = Files.walk(directory)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
+    try {
+      Files.walkFileTree(directory, new Deletion());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Deletes files as it meets them. A server with many databases has too many to list first. */
+  private static final class Deletion extends SimpleFileVisitor<Path> {
+    @Override
+    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+      Files.deleteIfExists(file);
+      return FileVisitResult.CONTINUE;
+    }
+
+    /** The server may have removed it meanwhile. */
+    @Override
+    public FileVisitResult visitFileFailed(Path file, IOException e) throws IOException {
+      if (e instanceof NoSuchFileException) {
+        return FileVisitResult.CONTINUE;
+      }
+      throw e;
+    }
+
+    @Override
+    public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException e)
+        throws IOException {
+      if (e != null) {
+        throw e;
+      }
+      Files.deleteIfExists(directory);
+      return FileVisitResult.CONTINUE;
     }
   }
 
