@@ -42,6 +42,7 @@ public final class Archive {
        where name > coalesce(?, '') order by name limit ?
       """;
   private static final String BEGIN = "select postrider.archive_begin()";
+  private static final String REQUIRE = "select postrider.archive_require(?, true)";
 
   private final Database database;
   private final ArchiveConfig config;
@@ -96,7 +97,9 @@ public final class Archive {
   }
 
   /**
-   * Archives all that is older than the retention.
+   * Archives all that is older than the retention. From now on nobody removes messages of this
+   * database without archiving them, until somebody {@linkplain
+   * dev.postrider.retention.Purge#archiveOptional says otherwise}.
    *
    * @param goOn told how far it is after each page; false stops
    */
@@ -110,6 +113,7 @@ public final class Archive {
         if (!begin(lock)) {
           throw new RefusedException("another archive run is going on; wait for its end");
         }
+        session.one(REQUIRE, row -> row.getBoolean(1), actor);
         return new ArchiveRun(session, config, storage, new ArchiveRun.Caller(actor, goOn, pause))
             .run();
       } finally {
