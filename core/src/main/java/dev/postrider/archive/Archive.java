@@ -1,5 +1,6 @@
 package dev.postrider.archive;
 
+import dev.postrider.store.Advice;
 import dev.postrider.store.Database;
 import dev.postrider.store.Database.Session;
 import dev.postrider.store.RefusedException;
@@ -135,6 +136,8 @@ public final class Archive {
         locked = row.next() && row.getBoolean(1);
       }
       statement.execute("set local idle_in_transaction_session_timeout = 0");
+    } catch (SQLException e) {
+      throw Advice.on(e, database.schema(), database.role(), lock.getMetaData().getUserName());
     }
     return locked;
   }
