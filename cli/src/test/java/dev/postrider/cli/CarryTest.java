@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -17,6 +18,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("OP-1")
 class CarryTest {
   @TempDir Path folder;
+
+  private static final Pattern DESTINATION = Pattern.compile("destination +stream");
 
   private static Map<?, ?> line(String text, int number) {
     return (Map<?, ?>) Executable.parsed(text.lines().toList().get(number));
@@ -54,6 +57,34 @@ class CarryTest {
       assertThat(line(end.out(), 1).get("sequence")).isEqualTo(2);
     }
     assertThat(desk.column("select name from postrider.worker where stopped_at is null")).isEmpty();
+  }
+
+  @Test
+  @Tag("OP-8")
+  void aRelayProcessCarriesOutTheRetentionOfItsSettings() throws Exception {
+    Desk desk = Desk.ready(folder);
+    desk.execute(
+        "insert into postrider.inbox (consumer, message_id, processed_at)"
+            + " select 'c', gen_random_uuid(), now() - i * interval '1 d' from generate_series(1, 10) i");
+    Files.writeString(
+        folder.resolve("postrider.yaml"),
+        """
+        postrider:
+          retention: {interval: 1s, inbox: 132h, audit: never}
+          destinations: {screen: {type: log}}
+          routes: [{namespace: shop, destination: screen}]
+        """);
+    try (Running relay = desk.postrider.start("relay")) {
+      await()
+          .until(
+              () ->
+                  desk.value("select count(*) from postrider.inbox").equals("5")
+                      || !relay.process().isAlive());
+      await().until(() -> relay.err().contains("event=outbox_retention_done task=inbox removed=5"));
+      assertThat(desk.value("select count(*) from postrider.retention where task = 'audit'"))
+          .isEqualTo("0");
+      assertThat(relay.interrupt().exitCode()).as(relay.err()).isZero();
+    }
   }
 
   @Test
@@ -99,6 +130,7 @@ class CarryTest {
     try (Running again = postrider.start("up", "--port", "0")) {
       await().until(() -> again.err().contains("Ctrl-C ends it.") || !again.process().isAlive());
       assertThat(postrider.run("messages", "show", id).ok()).contains("delivered");
+      await().until(() -> DESTINATION.matcher(postrider.run("messages", "show", id).ok()).find());
       again.process().destroyForcibly().waitFor(); // its server stays behind
     }
     try (Running third = postrider.start("up", "--port", "0")) {
@@ -151,6 +183,9 @@ class CarryTest {
           postrider.run("tail", "--namespace", "shop", "--count", "120", "--for", "50s").ok();
       assertThat(seen).contains("shop/orders", "shop/payments", "shop/mails", "customer-");
       assertThat(seen).contains("delivered", "retry", "timeout");
+      assertThat(up.err())
+          .as("failures that the demo makes up do not bury its welcome")
+          .doesNotContain("outbox_publish_failed", "WARN");
       assertThat(up.interrupt().exitCode()).as(up.err()).isZero();
     }
   }

@@ -98,6 +98,11 @@ class DoctorTest {
         "update postrider.retention set finished_at = now() - interval '4 d' where task = 'inbox'");
     assertThat(desk.run("doctor").out())
         .containsPattern("trouble +retention +has not run for long: inbox");
+    desk.execute(
+        "update postrider.retention set wanted_at = now() - interval '4 h' where task = 'inbox'");
+    assertThat(desk.run("doctor").out())
+        .as("no relay has a period for it any more")
+        .containsPattern("ok +retention +1 task up to date");
     desk.execute("update postrider.retention set error = 'no space left' where task = 'audit'");
     desk.execute(
         "insert into postrider.inbox (consumer, message_id, processed_at)"
@@ -107,6 +112,41 @@ class DoctorTest {
         .containsPattern("trouble +old rows +over its retention: inbox");
     assertThat(desk.run("status", "--json").json().get("retention").toString())
         .contains("task=audit", "no space left");
+  }
+
+  @Test
+  void everyRoleIsLookedAt() throws Exception {
+    Desk desk = Desk.ready(folder);
+    desk.run("migrate", "--roles").ok();
+    assertThat(desk.run("doctor").out()).containsPattern("ok +roles +the five roles");
+    desk.execute("revoke usage on schema postrider from postrider_server");
+    assertThat(desk.run("doctor").out())
+        .containsPattern("note +roles +not there, or without grants: postrider_server");
+  }
+
+  @Test
+  void oldMessagesAttemptsKeysAndDeadLettersAreSeen() throws Exception {
+    Desk desk = Desk.ready(folder);
+    desk.execute(
+        """
+        insert into postrider.retention (task, period, started_at, finished_at)
+        select t, interval '30 d', now(), now() from unnest(array['messages', 'dead_letters', 'ordering_keys']) t;
+        select postrider.intern_route('shop', 'orders'), postrider.worker_id('old');
+        insert into postrider.message (id, created_at, route, is_json, payload)
+        select overlay(postrider.id_floor(now() - interval '40 d')::text placing lpad(to_hex(i), 12, '0') from 25)::uuid,
+               now() - interval '40 d', 1, false, 'x' from generate_series(1, 500) i;
+        insert into postrider.attempt (message_id, finished_at, worker, no, delivery, state)
+        select postrider.id_floor(now() - interval '40 d'), now() - interval '40 d', 1, 1, 1, 1
+          from generate_series(1, 500) i;
+        insert into postrider.dead_letter
+          (message_id, delivery, route, attempts, died_at, resolved_at, resolution)
+        select gen_random_uuid(), 1, 1, 1, now() - interval '40 d', now() - interval '40 d', 'requeued'
+          from generate_series(1, 500) i;
+        insert into postrider.ordering_key (namespace, key, last_sequence, used_at)
+        select 'shop', 'k' || i, 1, now() - interval '40 d' from generate_series(1, 500) i
+        """);
+    assertThat(desk.run("doctor").out().replaceAll("\\s+", " "))
+        .contains("over its retention: message, attempt, dead_letter, ordering_key");
   }
 
   @Test

@@ -207,6 +207,12 @@ class OperateTest {
       assertThat(files.count()).isEqualTo(1);
     }
     assertThat(desk.run("archive", "--yes").ok()).startsWith("0 messages archived");
+    desk.run("purge", "messages", "--older-than", "60d", "--yes")
+        .failed(1, "archived before they are removed", "./postrider archive --optional");
+    desk.run("archive", "--optional").failed(2, "without archiving them", "--yes");
+    assertThat(desk.run("archive", "--optional", "--yes").ok()).contains("without an archive");
+    assertThat(desk.run("purge", "messages", "--older-than", "60d", "--yes").ok())
+        .isEqualTo("0 rows removed.");
   }
 
   @Test

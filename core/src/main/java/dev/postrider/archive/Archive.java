@@ -1,5 +1,6 @@
 package dev.postrider.archive;
 
+import dev.postrider.store.Advice;
 import dev.postrider.store.Database;
 import dev.postrider.store.Database.Session;
 import dev.postrider.store.RefusedException;
@@ -42,6 +43,7 @@ public final class Archive {
        where name > coalesce(?, '') order by name limit ?
       """;
   private static final String BEGIN = "select postrider.archive_begin()";
+  private static final String REQUIRE = "select postrider.archive_require(?, true)";
 
   private final Database database;
   private final ArchiveConfig config;
@@ -96,7 +98,9 @@ public final class Archive {
   }
 
   /**
-   * Archives all that is older than the retention.
+   * Archives all that is older than the retention. From now on nobody removes messages of this
+   * database without archiving them, until somebody {@linkplain
+   * dev.postrider.retention.Purge#archiveOptional says otherwise}.
    *
    * @param goOn told how far it is after each page; false stops
    */
@@ -110,6 +114,7 @@ public final class Archive {
         if (!begin(lock)) {
           throw new RefusedException("another archive run is going on; wait for its end");
         }
+        session.one(REQUIRE, row -> row.getBoolean(1), actor);
         return new ArchiveRun(session, config, storage, new ArchiveRun.Caller(actor, goOn, pause))
             .run();
       } finally {
@@ -131,6 +136,8 @@ public final class Archive {
         locked = row.next() && row.getBoolean(1);
       }
       statement.execute("set local idle_in_transaction_session_timeout = 0");
+    } catch (SQLException e) {
+      throw Advice.on(e, database.schema(), database.role(), lock.getMetaData().getUserName());
     }
     return locked;
   }

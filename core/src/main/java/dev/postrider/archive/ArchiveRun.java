@@ -2,6 +2,7 @@ package dev.postrider.archive;
 
 import dev.postrider.archive.SegmentWriter.Written;
 import dev.postrider.store.Database.Session;
+import dev.postrider.store.DatabaseError;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -53,6 +54,7 @@ final class ArchiveRun {
   private long removed;
   private long trimmed;
   private boolean stopped;
+  private @Nullable SQLException trouble;
 
   /** Who archives, and how it goes on. */
   record Caller(String actor, Predicate<ArchiveReport> goOn, Archive.Pause pause) {}
@@ -84,17 +86,23 @@ final class ArchiveRun {
   ArchiveReport run() throws SQLException, IOException {
     storage.prepare();
     for (Partition partition : plan(session, cutoff)) {
+      if (stopped) {
+        return report();
+      }
       archive(partition);
     }
     for (String attempts : session.list(ATTEMPT_PARTITIONS, row -> row.getString(1), cutoff)) {
       if (stopped) {
         return report();
       }
-      if (!drop(attempts, DROP_ATTEMPTS, actor, attempts, cutoff)) {
+      if (!dropAttempts(attempts)) {
         trim(attempts);
       }
     }
     trim("dead_letter");
+    if (trouble != null) {
+      throw trouble;
+    }
     return report();
   }
 
@@ -108,11 +116,37 @@ final class ArchiveRun {
       return;
     }
     long messages = archived - before;
-    if (drop(partition.name, DROP, actor, partition.name, cutoff, messages)) {
-      removed += messages;
-    } else {
-      busy.add(partition.name);
+    try {
+      if (drop(partition.name, DROP, actor, partition.name, cutoff, messages)) {
+        removed += messages;
+      } else {
+        busy.add(partition.name);
+      }
+    } catch (SQLException e) {
+      keep(e);
+      archive(new Partition(partition.name, false));
     }
+  }
+
+  private boolean dropAttempts(String partition) throws SQLException {
+    try {
+      return drop(partition, DROP_ATTEMPTS, actor, partition, cutoff);
+    } catch (SQLException e) {
+      keep(e);
+      return false;
+    }
+  }
+
+  /**
+   * A partition that cannot be dropped is emptied row by row and does not keep the others. The run
+   * fails at its end.
+   */
+  private void keep(SQLException error) throws SQLException {
+    if (LOCK_NOT_AVAILABLE.equals(error.getSQLState())
+        || DatabaseError.of(error).connectionLost()) {
+      throw error;
+    }
+    trouble = trouble == null ? error : trouble;
   }
 
   /** Writes one file, and returns where the next one starts: null at the partition's end. */
@@ -178,10 +212,15 @@ final class ArchiveRun {
     return file;
   }
 
+  /** In small steps. What is left when it is stopped is archived again by the next run. */
   private void remove(String file, List<UUID> ids) throws SQLException {
     for (int i = 0; i < ids.size(); i += PAGE_MESSAGES) {
       List<UUID> some = ids.subList(i, Math.min(i + PAGE_MESSAGES, ids.size()));
       removed += session.one(REMOVE, row -> row.getInt(1), file, some);
+      stopped |= !goOn.test(report());
+      if (stopped) {
+        return;
+      }
     }
   }
 

@@ -98,6 +98,16 @@ final class Listeners implements RelayListener {
   }
 
   @Override
+  public void retentionStopped(String task, long removed, Duration took) {
+    each(listener -> listener.retentionStopped(task, removed, took));
+  }
+
+  @Override
+  public void retentionAge(String task, Duration age) {
+    each(listener -> listener.retentionAge(task, age));
+  }
+
+  @Override
   public void retentionFailed(String task, Exception error) {
     each(listener -> listener.retentionFailed(task, error));
   }

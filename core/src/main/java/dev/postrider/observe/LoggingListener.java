@@ -132,6 +132,16 @@ public final class LoggingListener implements RelayListener {
   }
 
   @Override
+  public void retentionStopped(String task, long removed, Duration took) {
+    log.info(
+        "{}",
+        LogLine.of("outbox_retention_stopped")
+            .put("task", task)
+            .put("removed", removed)
+            .put("took_ms", took.toMillis()));
+  }
+
+  @Override
   public void retentionFailed(String task, Exception error) {
     log.warn(
         "{}",

@@ -3,12 +3,14 @@ package dev.postrider.observe;
 import dev.postrider.message.AttemptState;
 import dev.postrider.message.Settlement;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntSupplier;
 
 /**
@@ -44,6 +46,7 @@ public final class MicrometerMetrics implements RelayListener {
   private final TagMeters retained;
   private final TagMeters retentionRuns;
   private final TagMeters retentionFailures;
+  private final Map<String, AtomicLong> retentionAges = new ConcurrentHashMap<>();
   private final Counter zombies;
   private final Counter requeues;
   private final Counter fullClaims;
@@ -155,6 +158,33 @@ public final class MicrometerMetrics implements RelayListener {
   public void retained(String task, long removed, Duration took) {
     retained.increment(task, removed);
     retentionRuns.increment(task, 1);
+  }
+
+  @Override
+  public void retentionStopped(String task, long removed, Duration took) {
+    retained.increment(task, removed);
+  }
+
+  /** Only for tasks that a relay here has a period for: others would look as if they were late. */
+  @Override
+  public void retentionAge(String task, Duration age) {
+    retentionAges
+        .computeIfAbsent(
+            task,
+            name -> {
+              AtomicLong finished = new AtomicLong(System.nanoTime());
+              Gauge.builder(
+                      "outbox.retention.age",
+                      finished,
+                      since -> (System.nanoTime() - since.get()) / 1e9)
+                  .description("Time since a retention task last came to its end in any relay")
+                  .baseUnit("seconds")
+                  .tag("task", name)
+                  .strongReference(true)
+                  .register(registry);
+              return finished;
+            })
+        .set(System.nanoTime() - age.toNanos());
   }
 
   @Override

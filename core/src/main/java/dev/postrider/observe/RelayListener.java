@@ -63,8 +63,21 @@ public interface RelayListener {
   /** A destination broke its contract: what it did, and for which message if one is known. */
   default void violation(String destination, String what) {}
 
-  /** A retention task came to its end, or was stopped, after removing so many rows. */
+  /** A retention task came to its end, after removing so many rows. */
   default void retained(String task, long removed, Duration took) {}
+
+  /**
+   * A retention task ended early, after removing so many rows: the relay stops, or another one has
+   * the turn.
+   */
+  default void retentionStopped(String task, long removed, Duration took) {}
+
+  /**
+   * How long ago a task came to its end, in any relay of this database; if it never did, how long
+   * this relay has been running. Told for each task that this relay has a period for, when it
+   * starts and after each look.
+   */
+  default void retentionAge(String task, Duration age) {}
 
   /** A retention task failed and is tried again later; {@code all} if none could be started. */
   default void retentionFailed(String task, Exception error) {}

@@ -177,7 +177,7 @@ public final class Relay implements AutoCloseable {
       slowest = carrier.sinceLoop();
     }
     @Nullable String failure = failure();
-    boolean running = failure == null && threads.stream().anyMatch(Thread::isAlive);
+    boolean running = failure == null && carrying();
     return new RelayStatus(
         config.name(),
         running,
@@ -185,6 +185,11 @@ public final class Relay implements AutoCloseable {
         slowest,
         destinations,
         failure);
+  }
+
+  /** Whether messages are carried. Threads that only look after the database do not count. */
+  private boolean carrying() {
+    return threads.stream().limit(carriers.size()).anyMatch(Thread::isAlive);
   }
 
   /** Other carriers than the lead sleep until they are needed, and would not notice a mend. */

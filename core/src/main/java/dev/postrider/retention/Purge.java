@@ -13,12 +13,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Removes old rows at once, for an operator; {@link Retention} does the same by itself. Small
- * steps, each in its own transaction. Never archives: messages that are purged are gone.
- * Thread-safe if the data source is.
+ * steps, each in its own transaction. Never archives: messages that are purged are gone. Where
+ * messages are archived it refuses to remove them. Thread-safe if the data source is.
  */
 public final class Purge {
   private static final String STEP =
       "select * from postrider.purge(?, ?, ?::interval, ?, ?::text, ?::bigint)";
+  private static final String OPTIONAL = "select postrider.archive_require(?, false)";
   private static final int ROWS = 3_000;
 
   private final Database database;
@@ -48,6 +49,17 @@ public final class Purge {
       } while (goOn.test(removed) && !step.done);
     }
     return removed;
+  }
+
+  /**
+   * Lets messages be removed without an archive again. From the first archive run on, the database
+   * refuses that.
+   *
+   * @return false if it was so already
+   */
+  public boolean archiveOptional(String actor) throws SQLException {
+    RefusedException.ifBlank("actor", actor);
+    return database.one(OPTIONAL, row -> row.getBoolean(1), actor);
   }
 
   private record Step(

@@ -17,8 +17,11 @@ import org.postgresql.util.ServerErrorMessage;
 /**
  * Runs an operator's statements: each in a transaction of its own, and never longer than a minute.
  * Thread-safe if the data source is.
+ *
+ * @param role what follows the schema in the name of the role that the statements need; a login
+ *     without it is told
  */
-public record Database(DataSource dataSource, Schema schema) {
+public record Database(DataSource dataSource, Schema schema, String role) {
   private static final int TIMEOUT_SECONDS = 60;
 
   /** Whether a server's default is another level is learned with the first refusal. */
@@ -28,7 +31,12 @@ public record Database(DataSource dataSource, Schema schema) {
   private static final String REFUSED = "PR002";
 
   /** May do all that is done here, except for tokens, which are the server's. */
-  private static final String ROLE = "operator";
+  private static final String OPERATOR = "operator";
+
+  /** For the statements of an operator. */
+  public Database(DataSource dataSource, Schema schema) {
+    this(dataSource, schema, OPERATOR);
+  }
 
   /** Reads one row. */
   @FunctionalInterface
@@ -43,7 +51,7 @@ public record Database(DataSource dataSource, Schema schema) {
       // Some pools hand out connections with a transaction open: it would be rolled back at the
       // end.
       connection.setAutoCommit(true);
-      return new Session(connection, schema);
+      return new Session(connection, schema, role);
     } catch (SQLException e) {
       connection.close();
       throw e;
@@ -75,15 +83,17 @@ public record Database(DataSource dataSource, Schema schema) {
   public static final class Session implements AutoCloseable {
     private final Connection connection;
     private final Schema schema;
+    private final String role;
 
-    private Session(Connection connection, Schema schema) {
+    private Session(Connection connection, Schema schema, String role) {
       this.connection = connection;
       this.schema = schema;
+      this.role = role;
     }
 
     /** On a connection of your own, which is in auto-commit mode. */
     public static Session on(Connection connection, Schema schema) {
-      return new Session(connection, schema);
+      return new Session(connection, schema, OPERATOR);
     }
 
     /** Every row. SQL is written for the schema {@code postrider}; arguments may be null. */
@@ -107,7 +117,7 @@ public record Database(DataSource dataSource, Schema schema) {
         }
         return found;
       } catch (SQLException e) {
-        throw refusalOr(Advice.on(e, schema, ROLE, connection.getMetaData().getUserName()));
+        throw refusalOr(Advice.on(e, schema, role, connection.getMetaData().getUserName()));
       }
     }
 

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.LongSupplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -39,6 +40,8 @@ public final class LeaseStore {
 
   private static final Logger log = LoggerFactory.getLogger(LeaseStore.class);
   private static final Instant LATEST = Instant.parse("9999-01-01T00:00:00Z");
+
+  private static final long SEEN_EVERY = Duration.ofMinutes(1).toNanos();
 
   private static final String WORKER = "select postrider.worker_id(?)";
 
@@ -79,7 +82,9 @@ public final class LeaseStore {
   private final String worker;
   private final LeaseOptions options;
   private final Calls calls;
+  private final LongSupplier nanoTime;
   private volatile int workerId;
+  private volatile long askedNanos;
   private volatile @Nullable String cursor;
   private volatile boolean suspects;
 
@@ -88,6 +93,16 @@ public final class LeaseStore {
   }
 
   public LeaseStore(DataSource dataSource, Schema schema, String worker, LeaseOptions options) {
+    this(dataSource, schema, worker, options, System::nanoTime);
+  }
+
+  LeaseStore(
+      DataSource dataSource,
+      Schema schema,
+      String worker,
+      LeaseOptions options,
+      LongSupplier nanoTime) {
+    this.nanoTime = nanoTime;
     this.schema = schema;
     this.worker = worker;
     this.options = options;
@@ -275,12 +290,15 @@ public final class LeaseStore {
     return refused;
   }
 
+  /** Asked for once a minute: this is how the database learns that the worker lives. */
   private int workerId() {
     int known = workerId;
-    if (known == 0) {
+    long now = nanoTime.getAsLong();
+    if (known == 0 || now - askedNanos > SEEN_EVERY) {
       known =
           calls.one("worker", schema.sql(WORKER), c -> c.setString(1, worker), r -> r.getInt(1));
       workerId = known;
+      askedNanos = now;
     }
     return known;
   }

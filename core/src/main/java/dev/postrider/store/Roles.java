@@ -39,7 +39,7 @@ public final class Roles {
           dead_scan, requeue_dead, discard_dead, replay_start, replay_step, replay_count,
           replay_set_state, archive_begin, archive_cutoff, archive_partitions, archive_plan,
           archive_count, archive_page, archive_record, archive_remove, archive_trim, archive_drop,
-          archive_drop_attempts, purge, pause_on, pause_off, message_scan, event_counts, stream_purge,
+          archive_drop_attempts, archive_require, purge, pause_on, pause_off, message_scan, event_counts, stream_purge,
           sequence_places, advance_sequences}';
         v_tokens   pg_catalog.text[] := '{token_create, token_revoke, token_find, token_list}';
       begin
@@ -73,7 +73,8 @@ public final class Roles {
                 'renew', 'renew_held', 'reap', 'reap_from', 'forget_leases', 'worker_stopped', 'arm_doorbell',
                 'disarm_doorbell', 'workers_seen', 'ensure_partitions', 'backlog', 'dispatching',
                 'stream_append', 'relay_record', 'relay_breakers', 'ring_owners', 'token_find', 'retention_hold',
-                'retention_next', 'retention_step', 'retention_end', 'retention_leave']),
+                'retention_next', 'retention_step', 'retention_skip', 'retention_end', 'retention_leave',
+                'check_archive_first']),
               ('ROLE_operator', v_reading || v_operate),
               ('ROLE_server', v_enqueue || v_reading || v_operate || v_tokens),
               ('ROLE_reader', v_reading || array['backlog', 'dispatching', 'message_scan',

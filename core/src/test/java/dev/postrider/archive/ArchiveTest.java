@@ -86,7 +86,7 @@ class ArchiveTest {
     assertThat(file.sha256())
         .isEqualTo(HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes)));
     assertThat(database.column("select action from postrider.audit where actor = 'ann'"))
-        .containsExactly("archive.write", "archive.drop", "archive.drop");
+        .containsExactly("archive.required", "archive.write", "archive.drop", "archive.drop");
   }
 
   @ParameterizedTest

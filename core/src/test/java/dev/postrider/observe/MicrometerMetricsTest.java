@@ -137,6 +137,21 @@ class MicrometerMetricsTest {
   }
 
   @Test
+  @Tag("OP-8")
+  void onlyFinishedRunsOfTheRetentionCountAndTheAgeGrows() {
+    metrics.retained("inbox", 5, Duration.ZERO);
+    metrics.retentionStopped("inbox", 2, Duration.ZERO);
+    metrics.retentionFailed("audit", new Exception());
+    assertThat(count("outbox.retention.runs", "task", "inbox")).isEqualTo(1);
+    assertThat(count("outbox.retention.removed", "task", "inbox")).isEqualTo(7);
+    assertThat(count("outbox.retention.failures", "task", "audit")).isEqualTo(1);
+    metrics.retentionAge("inbox", Duration.ofHours(3));
+    assertThat(gauge("outbox.retention.age", "task", "inbox")).isBetween(10_800.0, 11_400.0);
+    metrics.retentionAge("inbox", Duration.ZERO);
+    assertThat(gauge("outbox.retention.age", "task", "inbox")).isBetween(0.0, 600.0);
+  }
+
+  @Test
   @Tag("LP-8")
   void everyOutcomeOfTheLeaseStoreIsCountedUnderItsCode() {
     FlushMeters flushes = new FlushMeters(registry);
@@ -203,6 +218,7 @@ class MicrometerMetricsTest {
     MicrometerMetrics all = new MicrometerMetrics(prometheus);
     all.opened("rails", () -> 0);
     all.settled("rails", Samples.settled(Decision.DELIVERED, null, null));
+    all.retentionAge("inbox", Duration.ZERO);
     new BacklogMeters(prometheus).show(backlog());
     new FlushMeters(prometheus).flushed("success", 1);
     Set<String> seen = names("(?m)^# TYPE (\\S+)", prometheus.scrape());

@@ -211,6 +211,9 @@ class FleetTest {
     new LeaseStore(post.database.dataSource(), Schema.DEFAULT, "loop")
         .claim("elsewhere", 1, Duration.ofMinutes(1));
     assertThat(read().unrouted()).isEmpty();
+    post.database.execute(
+        "update postrider.worker set seen_at = now() - interval '11 minutes' where name = 'loop'");
+    assertThat(read().unrouted()).as("the loop has ended").hasSize(1);
   }
 
   @Test

@@ -9,6 +9,8 @@ import dev.postrider.retention.RetentionConfig;
 import dev.postrider.retention.RetentionTask;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
+import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -86,6 +88,24 @@ class RelayRetentionTest {
     await().until(() -> post.database.count(runs.formatted(now)) == 2);
     assertThat(post.database.count("select count(*) from postrider.message")).isEqualTo(5);
     assertThat(post.database.count("select count(*) from postrider.ordering_key")).isEqualTo(1);
+  }
+
+  @Test
+  void aRelayWhoseCarriersEndedDoesNotRunEvenIfItsRetentionDoes() throws Exception {
+    Set<Thread> others = Thread.getAllStackTraces().keySet();
+    Relay relay = post.start(builder(RetentionConfig.defaults()));
+    assertThat(relay.status().running()).isTrue();
+    List<Thread> carriers =
+        Thread.getAllStackTraces().keySet().stream()
+            .filter(thread -> !others.contains(thread))
+            .filter(thread -> thread.getName().startsWith("postrider-carry-"))
+            .toList();
+    assertThat(carriers).isNotEmpty();
+    for (Thread carrier : carriers) {
+      carrier.interrupt();
+      carrier.join();
+    }
+    assertThat(relay.status().running()).isFalse();
   }
 
   @Test

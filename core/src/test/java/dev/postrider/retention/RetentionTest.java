@@ -7,6 +7,7 @@ import dev.postrider.archive.Archive;
 import dev.postrider.archive.ArchiveConfig;
 import dev.postrider.archive.DirectoryStorage;
 import dev.postrider.observe.RelayListener;
+import dev.postrider.store.Roles;
 import dev.postrider.store.Schema;
 import dev.postrider.testing.TestDatabase;
 import java.nio.file.Files;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -23,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /** What is past its retention goes, and nothing else does. */
 @Tag("OP-8")
@@ -31,6 +34,7 @@ class RetentionTest implements RelayListener {
   private final TestDatabase database = TestDatabase.create();
   private final Map<String, Long> removed = new TreeMap<>();
   private final Map<String, String> failed = new TreeMap<>();
+  private final Map<String, Duration> ages = new TreeMap<>();
 
   @Override
   public void retained(String task, long count, Duration took) {
@@ -40,6 +44,11 @@ class RetentionTest implements RelayListener {
   @Override
   public void retentionFailed(String task, Exception error) {
     failed.put(task, String.valueOf(error.getMessage()));
+  }
+
+  @Override
+  public void retentionAge(String task, Duration age) {
+    ages.put(task, age);
   }
 
   private Retention retention(RetentionConfig config) {
@@ -90,7 +99,7 @@ class RetentionTest implements RelayListener {
     "INBOX, 2, select ordering_key from postrider.inbox_sequence, new",
     "AUDIT, 1, select actor from postrider.audit where action = 'x', new",
     "REPLAY_JOBS, 2, select array_to_string(array(select state from postrider.replay_job order by id)::text[]|'+'), done+running",
-    "WORKERS, 2, select array_to_string(array(select name from postrider.worker order by id)|'+'), alive+own loop+busy",
+    "WORKERS, 3, select array_to_string(array(select name from postrider.worker order by id)|'+'), alive+busy",
     "STREAM, 1, select min(position) from postrider.stream_event, 2",
     "ORDERING_KEYS, 1, select key from postrider.ordering_key, new"
   })
@@ -197,6 +206,92 @@ class RetentionTest implements RelayListener {
         "update postrider.retention set started_at = now() - interval '8 h', finished_at = now() - interval '8 h'");
     retention.runDue();
     assertThat(removed).containsEntry("dedupe_keys", 1L);
+  }
+
+  @Test
+  void aTaskThatNoRelayWantsAnyMoreIsForgotten() throws Exception {
+    RetentionConfig two =
+        only(RetentionTask.DEDUPE_KEYS, Duration.ofDays(30))
+            .withPeriod(RetentionTask.INBOX, Duration.ofDays(30));
+    retention(two).runDue();
+    retention(two.never(RetentionTask.INBOX)).runDue();
+    assertThat(database.column("select task from postrider.retention order by 1"))
+        .as("another relay may have looked a moment ago and want it")
+        .containsExactly("dedupe_keys", "inbox");
+    database.execute("update postrider.retention set wanted_at = now() - interval '4 h'");
+    retention(two.never(RetentionTask.INBOX)).runDue();
+    assertThat(database.column("select task from postrider.retention"))
+        .containsExactly("dedupe_keys");
+  }
+
+  @Test
+  void theAgeOfATaskIsThatOfItsLastRunInAnyRelay() throws Exception {
+    database.execute(
+        """
+        insert into postrider.retention (task, period, started_at, finished_at) values
+          ('dedupe_keys', '30 d', now() - interval '3 h', now() - interval '3 h'),
+          ('audit', '40 d', now() - interval '3 h', now() - interval '3 h');
+        insert into postrider.retention_run (holder, until, every) values ('other', now() + interval '1 h', '1 h')
+        """);
+    retention(
+            only(RetentionTask.DEDUPE_KEYS, Duration.ofDays(30))
+                .withPeriod(RetentionTask.INBOX, Duration.ofDays(30)))
+        .runDue();
+    assertThat(ages.keySet())
+        .as("what this relay has a period for")
+        .containsExactly("dedupe_keys", "inbox");
+    assertThat(ages.get("dedupe_keys")).isGreaterThanOrEqualTo(Duration.ofHours(3));
+    assertThat(ages.get("inbox")).as("since the relay started").isLessThan(Duration.ofMinutes(1));
+  }
+
+  private DataSource login(String name, String roles) {
+    database.execute(new Roles(Schema.DEFAULT).script());
+    database.execute(
+        "drop role if exists %1$s; create role %1$s login password 'x' in role %2$s"
+            .formatted(name, roles));
+    PGSimpleDataSource login = new PGSimpleDataSource();
+    login.setUrl(database.jdbcUrl());
+    login.setUser(name);
+    login.setPassword("x");
+    return login;
+  }
+
+  @Test
+  void aRelayThatArchivesNeedsTheRolesOfRelayAndOperator(@TempDir Path directory) throws Exception {
+    OldLog log = new OldLog(database);
+    log.partition(60);
+    log.messages(60, "delivered", 30);
+    log.messages(50, "delivered", 20);
+    RetentionConfig config =
+        RetentionConfig.defaults()
+            .withArchive(
+                ArchiveConfig.of(Duration.ofDays(40)), () -> new DirectoryStorage(directory));
+    new Retention(login("relay_only", "postrider_relay"), Schema.DEFAULT, config, "relay", this)
+        .runDue();
+    assertThat(failed.keySet()).containsExactly("messages");
+    assertThat(failed.get("messages")).contains("grant postrider_operator to \"relay_only\"");
+    assertThat(log.left("delivered")).isEqualTo(50);
+
+    failed.clear();
+    database.execute("delete from postrider.retention");
+    DataSource both = login("relay_archives", "postrider_relay, postrider_operator");
+    new Retention(both, Schema.DEFAULT, config, "relay", this).runDue();
+    assertThat(failed).isEmpty();
+    assertThat(log.left("delivered")).isZero();
+    assertThat(removed)
+        .as("50 messages, and 20 attempts that had no partition of their own to be dropped with")
+        .containsEntry("messages", 70L);
+  }
+
+  @Test
+  void aLoginWithoutItsRoleIsToldWhichOneItNeeds() throws Exception {
+    database.execute("drop role if exists relay_lost; create role relay_lost login password 'x'");
+    PGSimpleDataSource login = new PGSimpleDataSource();
+    login.setUrl(database.jdbcUrl());
+    login.setUser("relay_lost");
+    login.setPassword("x");
+    new Retention(login, Schema.DEFAULT, RetentionConfig.defaults(), "relay", this).runDue();
+    assertThat(failed.get("all")).contains("grant postrider_relay to \"relay_lost\"");
   }
 
   @Test

@@ -18,6 +18,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -48,6 +49,28 @@ class LeaseStoreTest {
     assertThat(found.lockedBy()).isEqualTo("ann");
     assertThat(found.lockedUntil()).isAfter(claimed.get(0).message().createdAt());
     assertThat(ids(bob.claim(NAMESPACE, 10, MINUTE))).isEqualTo(sent.subList(3, 5));
+  }
+
+  @Test
+  void aLoopThatClaimsIsSeenOnceAMinuteAndComesBackIfItWasForgotten() {
+    AtomicLong clock = new AtomicLong();
+    LeaseStore loop =
+        new LeaseStore(
+            post.database.dataSource(), Schema.DEFAULT, "loop", LeaseOptions.DEFAULT, clock::get);
+    loop.claim(NAMESPACE, 1, MINUTE);
+    String old = "update postrider.worker set seen_at = now() - interval '1 h' where name = 'loop'";
+    String recent =
+        "select count(*) from postrider.worker where name = 'loop' and seen_at > now() - interval '1 min'";
+    post.database.execute(old);
+    loop.claim(NAMESPACE, 1, MINUTE);
+    assertThat(post.database.count(recent)).as("not at every claim").isZero();
+    clock.addAndGet(MINUTE.toNanos() + 1);
+    loop.claim(NAMESPACE, 1, MINUTE);
+    assertThat(post.database.count(recent)).isOne();
+    post.database.execute("delete from postrider.worker where name = 'loop'");
+    clock.addAndGet(MINUTE.toNanos() + 1);
+    loop.claim(NAMESPACE, 1, MINUTE);
+    assertThat(post.database.count(recent)).isOne();
   }
 
   @Test

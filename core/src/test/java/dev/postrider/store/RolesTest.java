@@ -36,7 +36,6 @@ class RolesTest {
           "check_headers",
           "check_isolation",
           "check_message",
-          "check_partition",
           "check_replay",
           "check_retention",
           "dead_pick",
@@ -48,6 +47,7 @@ class RolesTest {
           "find_keyed_suspect",
           "find_suspect",
           "fitting",
+          "has_partition",
           "headers_fit",
           "hide_followers",
           "intern_route",
@@ -61,6 +61,8 @@ class RolesTest {
           "new_id",
           "number_key",
           "partition_bound",
+          "partition_count",
+          "partition_ids",
           "partition_like",
           "pick_keyed",
           "pick_plain",
@@ -231,9 +233,10 @@ class RolesTest {
           relay    | select * from postrider.message_state, postrider.attempt_history
           relay    | select * from postrider.pause, postrider.route, postrider.partition
           relay    | listen postrider
-          relay    | select postrider.retention_next('me', '1 hour', '{stream}', '{3 days}')
+          relay    | select postrider.retention_next('me', '1 hour', '{stream}', '{3 days}', false)
           relay    | select * from postrider.retention_step('me', '1 hour', 'stream', '3 days', 10)
-          relay    | select postrider.retention_end('me', 'stream', 0, null), postrider.retention_leave('me')
+          relay    | select postrider.retention_skip('me', 'stream', 'x'), postrider.check_archive_first()
+          relay    | select postrider.retention_end('me', 'stream', 0, null, true), postrider.retention_leave('me')
           relay    | select * from postrider.retention
           operator | select * from postrider.purge('me', 'ordering_keys', '90 days', 10, null, null)
           operator | select m.payload, a.* from postrider.message m, postrider.attempt a

@@ -90,7 +90,8 @@ class AlertRulesTest {
     assertThat(Monitoring.panels())
         .filteredOn(panel -> panel.text("type").equals("row"))
         .extracting(panel -> panel.text("title"))
-        .containsExactly("Overview", "Backlog", "Latency", "Outcomes", "Breaker", "Dead");
+        .containsExactly(
+            "Overview", "Backlog", "Latency", "Outcomes", "Breaker", "Dead", "Retention");
   }
 
   @Test

@@ -8,7 +8,6 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-import dev.postrider.relay.RelayConfig;
 import java.lang.reflect.InvocationTargetException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -137,27 +136,6 @@ class KubernetesManifestsTest {
       }
     }
     assertThat(variables.toString()).contains("POSTRIDER_DATABASE_PASSWORD_FILE");
-  }
-
-  /** A pod that is killed early leaves its messages to the reaper, which takes a lease. */
-  @ParameterizedTest
-  @MethodSource("workloads")
-  void thereIsTimeToStop(Manifest workload) {
-    if (workload.kind().equals("Deployment")) {
-      long grace = workload.pod().get("terminationGracePeriodSeconds").getAsLong();
-      assertThat(grace).isGreaterThan(Grace.seconds(workload.file()));
-    }
-  }
-
-  /** How long a process may take to end by itself; the numbers stand in the commands of cli. */
-  static final class Grace {
-    private Grace() {}
-
-    static long seconds(String command) {
-      return command.equals("relay")
-          ? RelayConfig.defaults().shutdownTimeout().toSeconds() + 30
-          : 30 + 5;
-    }
   }
 
   private static void validate(String kind, JsonObject content) throws Exception {

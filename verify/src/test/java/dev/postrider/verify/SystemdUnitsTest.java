@@ -8,8 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -44,17 +42,6 @@ class SystemdUnitsTest {
     Path file = Files.writeString(folder.resolve("postrider-" + name + ".service"), unit(name));
     Said said = run("security", "--offline=true", "--threshold=20", file.toString());
     assertThat(said.code()).as(said.text()).isZero();
-  }
-
-  @Test
-  void thereIsTimeToStop() throws Exception {
-    for (String name : List.of("relay", "server")) {
-      Matcher timeout =
-          Pattern.compile("^TimeoutStopSec=(\\d+)$", Pattern.MULTILINE).matcher(unit(name));
-      assertThat(timeout.find()).isTrue();
-      assertThat(Long.parseLong(timeout.group(1)))
-          .isGreaterThan(KubernetesManifestsTest.Grace.seconds(name));
-    }
   }
 
   @Test

@@ -24,7 +24,8 @@ record Sample(Map<String, Long> values) {
         from (values ('postrider.message'), ('postrider.attempt'), ('postrider.queue'), ('postrider.ordering_key'),
           ('postrider.dedupe'), ('postrider.inbox'), ('postrider.inbox_sequence'), ('postrider.stream_event'),
           ('postrider.dead_letter'), ('postrider.delivered_content'), ('postrider.audit'), ('postrider.replay_job'),
-          ('postrider.worker')) t(name)
+          ('postrider.worker'), ('postrider.lease'), ('postrider.relay'), ('postrider.relay_destination'),
+          ('postrider.relay_route'), ('postrider.retention'), ('postrider.retention_run')) t(name)
       """;
 
   private static final String CONNECTIONS =

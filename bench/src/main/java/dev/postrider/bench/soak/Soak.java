@@ -56,7 +56,11 @@ public final class Soak {
         List<Sample> samples = samples(pool, traffic, time, out);
         List<String> problems = new ArrayList<>(Verdict.of(samples));
         problems.addAll(traffic.problems());
-        RetentionState.list(pool, Schema.DEFAULT).forEach(state -> check(state, problems, out));
+        List<RetentionState> states = RetentionState.list(pool, Schema.DEFAULT);
+        states.forEach(
+            state ->
+                out.printf("retention of %-17s removed %,d rows%n", state.task(), state.removed()));
+        problems.addAll(Verdict.ofRetention(states));
         return problems;
       }
     }
@@ -95,15 +99,5 @@ public final class Soak {
       out.println(sample.line());
     }
     return samples;
-  }
-
-  /** A run that removed nothing would prove nothing. */
-  private static void check(RetentionState state, List<String> problems, PrintStream out) {
-    out.printf("retention of %-17s removed %,d rows%n", state.task(), state.removed());
-    if (state.error() != null) {
-      problems.add("retention of " + state.task() + " failed: " + state.error());
-    } else if (state.removed() == 0) {
-      problems.add("retention of " + state.task() + " removed nothing");
-    }
   }
 }

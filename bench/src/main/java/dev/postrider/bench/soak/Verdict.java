@@ -1,7 +1,10 @@
 package dev.postrider.bench.soak;
 
+import dev.postrider.retention.RetentionState;
+import dev.postrider.retention.RetentionTask;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -33,6 +36,24 @@ final class Verdict {
     long sentAfter = median(last, "messages");
     if (sentAfter < sentBefore / GROWTH) {
       problems.add("fewer messages: %d after %d".formatted(sentAfter, sentBefore));
+    }
+    return problems;
+  }
+
+  /** Which tasks did not do what they are there for. A run that removed nothing proves nothing. */
+  static List<String> ofRetention(List<RetentionState> states) {
+    List<String> problems = new ArrayList<>();
+    for (RetentionTask task : RetentionTask.values()) {
+      Optional<RetentionState> found =
+          states.stream().filter(state -> state.task().equals(task.label())).findFirst();
+      String name = "retention of " + task.label();
+      if (found.isEmpty()) {
+        problems.add(name + " never ran");
+      } else if (found.get().error() != null) {
+        problems.add(name + " failed: " + found.get().error());
+      } else if (found.get().removed() == 0) {
+        problems.add(name + " removed nothing");
+      }
     }
     return problems;
   }

@@ -13,6 +13,7 @@ import dev.postrider.cli.output.Table;
 import dev.postrider.cli.output.Words;
 import dev.postrider.cli.settings.Settings;
 import dev.postrider.cli.settings.Units;
+import dev.postrider.retention.Purge;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -31,7 +32,8 @@ import picocli.CommandLine.Option;
     },
     footer = {
       "  ./postrider archive --dry-run",
-      "  ./postrider archive --directory /var/backups/outbox --retention 60d --yes"
+      "  ./postrider archive --directory /var/backups/outbox --retention 60d --yes",
+      "  ./postrider archive --optional"
     })
 final class ArchiveCommand extends PostriderCommand {
   @Option(
@@ -50,16 +52,44 @@ final class ArchiveCommand extends PostriderCommand {
   boolean dryRun;
 
   @Option(
+      names = "--optional",
+      description = {
+        "Archive nothing, and let messages be removed without an archive again.",
+        "From the first archive run on, the database refuses that."
+      })
+  boolean optional;
+
+  @Option(
       names = {"-y", "--yes"},
       description = "Do not ask.")
   boolean yes;
 
   @Override
   int run(Context context) throws Exception {
+    if (optional) {
+      return makeOptional(context);
+    }
     ArchiveSettings settings = context.config(flags(), Part.of(Part.ARCHIVE)).archive();
     try (ArchiveStorage storage = settings.storage().open()) {
       return run(context, storage, settings.retention());
     }
+  }
+
+  private int makeOptional(Context context) throws Exception {
+    context.confirm(
+        yes, "Let relays and operators remove messages for good, without archiving them?");
+    boolean changed =
+        new Purge(context.dataSource(), context.schema()).archiveOptional(context.actor());
+    if (context.json()) {
+      screen().json(new Fields().with("changed", changed).map());
+    } else {
+      screen()
+          .line(
+              changed
+                  ? "Messages can be removed without an archive. The next archive run forbids it again."
+                  : "No archive was required.");
+    }
+    return ExitCode.OK;
   }
 
   private int run(Context context, ArchiveStorage storage, Duration age) throws Exception {

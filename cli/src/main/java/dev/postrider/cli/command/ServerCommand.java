@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
     },
     footer = {"  ./postrider server", "  ./postrider server --port 8080"})
 final class ServerCommand extends PostriderCommand {
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  static final Duration PATIENCE = Duration.ofSeconds(30);
 
   @Option(names = "--host", paramLabel = "ADDRESS", description = "server.host")
   @Nullable String host;

@@ -10,10 +10,13 @@ import java.util.List;
 final class RetentionChecks {
   private static final String CHECK = "retention";
 
-  /** A task is late after three times the pause between its runs, see retention_next(). */
+  /**
+   * A task is late after three times the pause between its runs, see retention_next(). One that no
+   * relay has a period for any more is not judged.
+   */
   private static final String TASKS =
       """
-      select t.task, t.error, coalesce(t.finished_at, t.started_at) < now() - interval '1 hour'
+      select t.task, t.error, t.wanted_at > now() - interval '1 hour' - 2 * r.every as wanted, coalesce(t.finished_at, t.started_at) < now() - interval '1 hour'
                - 3 * least(interval '1 day', greatest(r.every, t.period / 100)) as late
         from postrider.retention t cross join postrider.retention_run r order by t.task
       """;
@@ -23,12 +26,49 @@ final class RetentionChecks {
    */
   private static final String SAMPLE =
       """
-      select count(*) as seen, count(*) filter (where %2$s < %3$s) as old
-        from postrider.%1$s t tablesample system (%4$s),
-             (select now() - interval '1 day' - period as cut from postrider.retention where task = '%5$s') p
+      select count(*) as seen, count(*) filter (where %2$s) as old
+        from postrider.%1$s t tablesample system (%3$s),
+             (select now() - interval '1 day' - period as cut from postrider.retention where task = '%4$s') p
       """;
 
-  private static final String PAGES = "select greatest(1, pg_relation_size('postrider.%s') / 8192)";
+  private static final String PAGES =
+      """
+      select greatest(1, (pg_relation_size('postrider.%1$s') + coalesce((
+               select sum(pg_relation_size(p.relid)) from pg_partition_tree('postrider.%1$s') p
+                where p.level > 0), 0)) / 8192)
+      """;
+
+  /** A table, and which of its rows a task should have removed. */
+  private record Sampled(String table, String task, String old) {}
+
+  /** What is probed is asked in a subquery with a limit: the planner must not join whole tables. */
+  private static final List<Sampled> SAMPLED =
+      List.of(
+          new Sampled(
+              "message",
+              "messages",
+              "t.id < postrider.id_floor(p.cut) and (select s.state from postrider.message_state s"
+                  + " where s.id = t.id limit 1) = 'delivered'"),
+          new Sampled(
+              "attempt",
+              "messages",
+              "t.finished_at < p.cut and t.message_id < postrider.id_floor(p.cut) and (select true from"
+                  + " postrider.message m where m.id = t.message_id limit 1) is null"),
+          new Sampled("dedupe", "dedupe_keys", "t.message_id < postrider.id_floor(p.cut)"),
+          new Sampled(
+              "delivered_content", "delivered_content", "t.message_id < postrider.id_floor(p.cut)"),
+          new Sampled("inbox", "inbox", "t.processed_at < p.cut"),
+          new Sampled("audit", "audit", "t.at < p.cut"),
+          new Sampled(
+              "dead_letter",
+              "dead_letters",
+              "t.resolved_at < p.cut and (t.resolution = 'requeued' or (select true from"
+                  + " postrider.message m where m.id = t.message_id limit 1) is null)"),
+          new Sampled(
+              "ordering_key",
+              "ordering_keys",
+              "t.used_at < p.cut and (select true from postrider.message m where m.key_id = t.id limit 1)"
+                  + " is null"));
 
   private static final int SAMPLE_PAGES = 64;
   private static final int SHARE = 5;
@@ -48,9 +88,15 @@ final class RetentionChecks {
     List<String> failed = new ArrayList<>();
     List<String> late = new ArrayList<>();
     List<Boolean> seen = patient.database().list(TASKS, row -> sort(row, failed, late));
+    long wanted = seen.stream().filter(each -> each).count();
     if (seen.isEmpty()) {
       return Finding.note(
           CHECK, "has not run yet", "A running relay does it, a minute after its start.");
+    } else if (wanted == 0) {
+      return Finding.note(
+          CHECK,
+          "no relay carries it out any more",
+          "No relay runs, or postrider.retention keeps everything for ever.");
     } else if (!failed.isEmpty()) {
       return Finding.trouble(
           CHECK, String.join("; ", failed), "The relay's log has outbox_retention_failed.");
@@ -60,12 +106,15 @@ final class RetentionChecks {
           "has not run for long: " + String.join(", ", late),
           "Does a relay run, and is postrider.retention enabled there?");
     }
-    return Finding.ok(CHECK, Words.count(seen.size(), "task") + " up to date");
+    return Finding.ok(CHECK, Words.count(wanted, "task") + " up to date");
   }
 
+  /** Whether a relay wants the task. */
   private static boolean sort(ResultSet row, List<String> failed, List<String> late)
       throws SQLException {
-    if (row.getString("error") != null) {
+    if (!row.getBoolean("wanted")) {
+      return false;
+    } else if (row.getString("error") != null) {
       failed.add(row.getString("task") + ": " + row.getString("error"));
     } else if (row.getBoolean("late")) {
       late.add(row.getString("task"));
@@ -76,16 +125,11 @@ final class RetentionChecks {
   /** Tables that hold much that should be gone; each look reads a few pages. */
   static Finding tables(Patient patient) throws SQLException {
     List<String> over = new ArrayList<>();
-    sample(patient, "dedupe", "t.message_id", "postrider.id_floor(p.cut)", "dedupe_keys", over);
-    sample(
-        patient,
-        "delivered_content",
-        "t.message_id",
-        "postrider.id_floor(p.cut)",
-        "delivered_content",
-        over);
-    sample(patient, "inbox", "t.processed_at", "p.cut", "inbox", over);
-    sample(patient, "audit", "t.at", "p.cut", "audit", over);
+    for (Sampled sampled : SAMPLED) {
+      if (isOver(patient, sampled)) {
+        over.add(sampled.table);
+      }
+    }
     if (patient.database().list(STREAM, row -> row.getBoolean(1)).contains(true)) {
       over.add("stream_event");
     }
@@ -97,19 +141,13 @@ final class RetentionChecks {
             "Relays remove a little at a time; at once: ./postrider purge TASK --older-than TIME");
   }
 
-  private static void sample(
-      Patient patient, String table, String column, String cut, String task, List<String> over)
-      throws SQLException {
-    long pages = patient.database().one(PAGES.formatted(table), row -> row.getLong(1));
+  private static boolean isOver(Patient patient, Sampled sampled) throws SQLException {
+    long pages = patient.database().one(PAGES.formatted(sampled.table), row -> row.getLong(1));
     String percent = String.valueOf(Math.min(100.0, 100.0 * SAMPLE_PAGES / pages));
-    boolean many =
-        patient
-            .database()
-            .one(
-                SAMPLE.formatted(table, column, cut, percent, task),
-                row -> row.getLong("old") * SHARE > row.getLong("seen"));
-    if (many) {
-      over.add(table);
-    }
+    return patient
+        .database()
+        .one(
+            SAMPLE.formatted(sampled.table, sampled.old, percent, sampled.task),
+            row -> row.getLong("old") * SHARE > row.getLong("seen"));
   }
 }

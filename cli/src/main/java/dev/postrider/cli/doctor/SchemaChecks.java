@@ -17,7 +17,8 @@ final class SchemaChecks {
       Pattern.compile(
           "(?m)^ *create (?:unique )?(table|index|sequence|view|function) (?:if not exists )?"
               + "(?:\\w+\\.)?(\\w+)");
-  private static final List<String> ROLES = List.of("producer", "relay", "operator", "reader");
+  private static final List<String> ROLES =
+      List.of("producer", "relay", "operator", "reader", "server");
 
   // Roles belong to all databases of the server, grants to this one.
   private static final String GRANTED =

@@ -21,7 +21,8 @@ create table postrider.engine (
   max_topics        int not null default 10000 check (max_topics between 1 and 1000000), -- in one namespace
   -- Nothing younger is removed, whatever retention a caller asks for.
   least_retention       interval not null default '1 hour' check (least_retention >= interval '0'),
-  least_audit_retention interval not null default '30 days' check (least_audit_retention >= interval '0')
+  least_audit_retention interval not null default '30 days' check (least_audit_retention >= interval '0'),
+  archive_first         boolean not null default false -- messages are removed only after they were archived
 );
 insert into postrider.engine default values;
 

@@ -34,8 +34,33 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
    order by b.bound = 'DEFAULT', c.relname
 $$;
 
--- Whether nothing in this range of ids is queued, or dead and unresolved. Reads the queue from end to end: no index of it
--- goes by id, and a partition is counted as a whole before it is dropped anyway.
+-- From the first archive run on, messages are removed only after they were archived, until somebody decides otherwise.
+-- A relay without the settings of the others would remove what they should archive. Answers whether this changed.
+create function postrider.archive_require(p_actor text, p_required boolean) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  update postrider.engine e set archive_first = p_required where e.archive_first <> p_required;
+  if not found then
+    return false;
+  end if;
+  perform postrider.record_act(null, p_actor,
+    case when p_required then 'archive.required' else 'archive.optional' end, '{}', null);
+  return true;
+end $$;
+
+-- Refuses to remove messages that should be archived.
+create function postrider.check_archive_first() returns void
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  if (select e.archive_first from postrider.engine e) then
+    perform postrider.refuse_act('messages of this database are archived before they are removed. Use an archive here '
+      || 'too (settings postrider.archive, in Java RetentionConfig.withArchive), or keep messages for ever here. If they '
+      || 'need no archive any more: ./postrider archive --optional');
+  end if;
+end $$;
+
+-- Whether nothing in this range of ids is queued, or dead and unresolved. Reads the queue from end to end, since no index
+-- of it goes by id. So do not call it where sequential scans are off.
 create function postrider.archive_clear(p_lower uuid, p_upper uuid) returns boolean
 language sql stable as $$
   select not exists (select from postrider.queue q where q.id >= p_lower and q.id < p_upper)
@@ -45,22 +70,26 @@ language sql stable as $$
 $$;
 
 -- The partitions with something older than the cutoff, and whether they can go as a whole.
+-- Reads the queue once, however many partitions there are.
 create function postrider.archive_plan(p_before uuid) returns table (name text, whole boolean)
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+  with unsettled as materialized (
+    select q.id from postrider.queue q where q.id < p_before
+    union all
+    select d.message_id from postrider.dead_letter d where d.message_id < p_before and d.resolved_at is null)
   select p.name, not p.fallback and p.upper is not null and p.upper::uuid <= p_before
-         and postrider.archive_clear(
-               coalesce(p.lower::uuid, '00000000-0000-0000-0000-000000000000'), p.upper::uuid)
+         and not exists (
+           select from unsettled u
+            where u.id >= coalesce(p.lower::uuid, '00000000-0000-0000-0000-000000000000') and u.id < p.upper::uuid)
     from postrider.archive_partitions('message') p
    where p.fallback or p.lower is null or p.lower::uuid < p_before
 $$;
 
-create function postrider.check_partition(p_table text, p_name text) returns void
-language plpgsql stable as $$
-begin
-  if not exists (select from postrider.archive_partitions(p_table) p where p.name = p_name) then
-    perform postrider.refuse_act(format('%s has no partition %L', p_table, p_name));
-  end if;
-end $$;
+-- Somebody may have dropped a partition since the plan was made. Then there is nothing left to do in it.
+create function postrider.has_partition(p_table text, p_name text) returns boolean
+language sql stable as $$
+  select exists (select from postrider.archive_partitions(p_table) p where p.name = p_name)
+$$;
 
 -- Leaves the sequence of messages that are about to go with their dedupe keys, so that a duplicate is told it
 -- for as long as the dedupe key is kept. Here rather than in enqueue, which would pay for it every time.
@@ -91,7 +120,9 @@ as $$
 declare
   v_ids uuid[];
 begin
-  perform postrider.check_partition('message', p_partition);
+  if not postrider.has_partition('message', p_partition) then
+    return;
+  end if;
   execute format($q$
     select array(
       select s.id from (
@@ -135,19 +166,40 @@ begin
      order by i.place;
 end $$;
 
--- How many of the next 5,000 messages of a partition would be archived, for a dry run.
-create function postrider.archive_count(
-  p_partition text, p_before uuid, inout p_after uuid, out settled bigint, out kept bigint, out done boolean)
-language plpgsql security definer set search_path = pg_catalog, pg_temp
+-- The next ids of a partition, in their order.
+create function postrider.partition_ids(p_partition text, p_after uuid, p_before uuid, p_limit int) returns uuid[]
+language plpgsql stable set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
   v_ids uuid[];
 begin
-  perform postrider.check_partition('message', p_partition);
-  execute format(
-    'select array(select m.id from postrider.%I m where m.id > $1 and m.id < $2 order by m.id limit 5000)',
+  execute format('select array(select m.id from postrider.%I m where m.id > $1 and m.id < $2 order by m.id limit $3)',
     p_partition)
-    into v_ids using coalesce(p_after, '00000000-0000-0000-0000-000000000000'), p_before;
+    into v_ids using coalesce(p_after, '00000000-0000-0000-0000-000000000000'), p_before, p_limit;
+  return v_ids;
+end $$;
+
+-- How many rows a partition has, by its primary key: the rows themselves may be many gigabytes.
+create function postrider.partition_count(p_partition text) returns bigint
+language plpgsql stable set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+  v_n bigint;
+begin
+  execute format('select count(*) from (select m.id from postrider.%I m order by m.id) i', p_partition) into v_n;
+  return v_n;
+end $$;
+
+-- How many of the next 5,000 messages of a partition would be archived, for a dry run.
+create function postrider.archive_count(
+  p_partition text, p_before uuid, inout p_after uuid, out settled bigint, out kept bigint, out done boolean)
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  v_ids uuid[] := '{}';
+begin
+  if postrider.has_partition('message', p_partition) then
+    v_ids := postrider.partition_ids(p_partition, p_after, p_before, 5000);
+  end if;
   settled := (select count(*) from postrider.settled(v_ids) s);
   kept := cardinality(v_ids) - settled;
   done := cardinality(v_ids) < 5000;
@@ -207,7 +259,8 @@ begin
 end $$;
 
 -- Drops a partition all of whose messages, p_messages of them, were archived. Answers false, and changes
--- nothing, if it holds another number by now or something in it was put back into the queue.
+-- nothing, if it holds another number by now or something in it was put back into the queue. True if it is
+-- gone already.
 -- A partition cannot be detached CONCURRENTLY beside a default partition, so the drop needs the parent's
 -- lock: it is waited for no longer than 100 ms, in which new enqueues wait behind it, and held for no more
 -- than the drop itself. The caller tries again after a while when it was not to be had (55P03).
@@ -225,10 +278,10 @@ begin
    where p.name = p_partition and not p.fallback and p.upper::uuid <= p_before
      and p.upper::uuid <= postrider.archive_cutoff(interval '2 days');
   if not found then
-    return false;
+    return not postrider.has_partition('message', p_partition);
   end if;
   execute format('lock table postrider.%I in share mode', p_partition);
-  execute format('select count(*) from postrider.%I', p_partition) into v_n;
+  v_n := postrider.partition_count(p_partition);
   lock table postrider.retention_lock in share row exclusive mode;
   if v_n <> p_messages or not postrider.archive_clear(
        coalesce(v_part.lower::uuid, '00000000-0000-0000-0000-000000000000'), v_part.upper::uuid) then
@@ -241,13 +294,15 @@ begin
 end $$;
 
 -- Drops a partition of attempts that is older than the retention, unless a message that is still here has
--- attempts in it. An attempt is never more than minutes older than the time in its message's id.
+-- attempts in it. An attempt is never more than minutes older than the time in its message's id. If more than
+-- 20,000 messages would have to be looked at, the partition stays and is trimmed row by row. True if it is gone already.
 create function postrider.archive_drop_attempts(p_actor text, p_partition text, p_before uuid) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   v_upper  timestamptz;
+  v_ids    uuid[];
   v_needed boolean;
 begin
   perform postrider.check_isolation();
@@ -256,14 +311,19 @@ begin
      and p.upper::timestamptz <= postrider.id_time(p_before)
      and p.upper::timestamptz <= now() - interval '2 days';
   if not found then
+    return not postrider.has_partition('attempt', p_partition);
+  end if;
+  v_ids := array(
+    select m.id from postrider.message m where m.id < postrider.id_floor(v_upper + interval '10 minutes')
+     order by m.id limit 20001);
+  if cardinality(v_ids) > 20000 then
     return false;
   end if;
   execute format($q$
     select exists (
-      select from postrider.message m cross join lateral (
-        select from postrider.%I a where a.message_id = m.id limit 1) a
-       where m.id < postrider.id_floor($1 + interval '10 minutes')) $q$, p_partition)
-    into v_needed using v_upper;
+      select from unnest($1) i(id) cross join lateral (
+        select from postrider.%I a where a.message_id = i.id limit 1) a) $q$, p_partition)
+    into v_needed using v_ids;
   if v_needed then
     return false;
   end if;
@@ -282,8 +342,10 @@ as $$
 declare
   v_seen int;
 begin
-  if p_table <> 'dead_letter' then
-    perform postrider.check_partition('attempt', p_table);
+  if p_table <> 'dead_letter' and not postrider.has_partition('attempt', p_table) then
+    removed := 0;
+    done := true;
+    return;
   end if;
   execute format($q$
     with seen as materialized (

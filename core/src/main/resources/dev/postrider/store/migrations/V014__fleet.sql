@@ -87,7 +87,8 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
 $$;
 
 -- Topics with queued messages that no living relay has a route for, a hundred at most. None if no relay lives. None
--- as well if somebody claims who has not recorded what: a loop on the lease store, or a relay that is just starting.
+-- as well if somebody claims who has not recorded what: a loop on the lease store within the last ten minutes (it says
+-- once a minute that it claims), or a relay that is just starting.
 create function postrider.unrouted_topics() returns table (namespace text, topic text)
 language sql stable security definer set search_path = pg_catalog, pg_temp
 set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
@@ -98,7 +99,8 @@ set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
   known as materialized (
     select exists (select from living) and not exists (
       select from postrider.worker w
-       where w.stopped_at is null and (w.instance = '' or w.seen_at > now() - interval '2 minutes')
+       where w.stopped_at is null
+         and w.seen_at > now() - case w.instance when '' then interval '10 minutes' else interval '2 minutes' end
          and not exists (select from postrider.relay r where r.instance = w.instance)) as all_known)
   select t.namespace, t.topic
     from known k cross join lateral (select r.route as id from postrider.queued_routes() r where k.all_known) q

@@ -4,7 +4,8 @@
 -- One row per task: what a relay did last, and where it goes on.
 create table postrider.retention (
   task         text collate "C" primary key,
-  period       interval not null,   -- the retention that was used last
+  period       interval not null,    -- the retention that was used last
+  wanted_at    timestamptz not null default now(), -- when a relay last had a period for it
   started_at   timestamptz not null, -- of the last run
   finished_at  timestamptz,          -- of the last run that came to its end
   failed_at    timestamptz,          -- null after a run without an error
@@ -66,8 +67,7 @@ language sql immutable as $$
         select from postrider.message m where m.id = t.message_id))'),
     ('audit', 1, 'audit', 't.at < now() - $1'),
     ('replay_jobs', 1, 'replay_job', 't.state <> ''running'' and t.updated_at < now() - $1'),
-    -- Workers without an instance have a loop of their own and do not say that they live.
-    ('workers', 1, 'worker', '(t.stopped_at < now() - $1 or t.instance <> '''' and t.seen_at < now() - $1)
+    ('workers', 1, 'worker', 't.seen_at < now() - $1
         and not t.id = any (array(select l.worker from postrider.lease l))'))
     as t(task, place, name, old)
    where t.task = p_task
@@ -166,17 +166,20 @@ begin
 end $$;
 
 -- One step through a partition of messages. A partition that may go as a whole is only read, for the sequences that its
--- dedupe keys must keep, and then dropped. p_at: partition, whole, after, seen, tries.
+-- dedupe keys must keep, and then dropped. One that is gone is done. p_at: partition, whole, after, seen, tries.
+-- Without settings for the planner: archive_clear() reads the queue as a whole.
 create function postrider.purge_partition(p_before uuid, p_rows int, inout p_at jsonb, out removed bigint, out done boolean)
-language plpgsql set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   v_name text := p_at ->> 'partition';
   v_ids  uuid[];
   v_gone boolean;
 begin
   removed := 0;
-  done := false;
+  done := not postrider.has_partition('message', v_name);
+  if done then
+    return;
+  end if;
   if not p_at ? 'whole' then
     p_at := p_at || jsonb_build_object('seen', 0, 'tries', 0, 'whole', coalesce((
       select not p.fallback and p.upper::uuid <= least(p_before, postrider.archive_cutoff(interval '2 days'))
@@ -184,9 +187,7 @@ begin
                    coalesce(p.lower::uuid, '00000000-0000-0000-0000-000000000000'), p.upper::uuid)
         from postrider.archive_partitions('message') p where p.name = v_name), false));
   end if;
-  execute format('select array(select m.id from postrider.%I m where m.id > $1 and m.id < $2 order by m.id limit $3)',
-    v_name)
-    into v_ids using coalesce((p_at ->> 'after')::uuid, '00000000-0000-0000-0000-000000000000'), p_before, p_rows;
+  v_ids := postrider.partition_ids(v_name, (p_at ->> 'after')::uuid, p_before, p_rows);
   if cardinality(v_ids) > 0 then
     p_at := p_at || jsonb_build_object('after', v_ids[cardinality(v_ids)],
       'seen', (p_at ->> 'seen')::bigint + cardinality(v_ids));
@@ -209,7 +210,7 @@ begin
       done := true;
     else
       -- Something was put back into the queue meanwhile: row by row.
-      p_at := jsonb_build_object('partition', v_name, 'whole', false, 'seen', 0, 'tries', 0);
+      p_at := p_at - 'after' || jsonb_build_object('whole', false, 'seen', 0, 'tries', 0);
     end if;
   exception when lock_not_available then
     -- In use. The next step tries again, and after some of them the next run.
@@ -268,7 +269,9 @@ begin
       p_position := case when not done then '{"of": "attempt", "last": ""}' end;
       return;
     end if;
-    v_at := v_at || jsonb_build_object('partition', v_name);
+    -- A step of its own, so that retention_skip() knows where a step failed.
+    p_position := (v_at || jsonb_build_object('partition', v_name))::text;
+    return;
   end if;
   if v_at ->> 'of' = 'message' then
     select * into v_step from postrider.purge_partition(v_before, p_rows, v_at);
@@ -294,6 +297,7 @@ begin
   -- A crash may undo a step, which the next run repeats. So nobody waits for the disk.
   perform set_config('synchronous_commit', 'off', true);
   if p_task = 'messages' then
+    perform postrider.check_archive_first();
     select * into v_step from postrider.purge_messages(p_period, p_rows, p_position);
   elsif p_task = 'ordering_keys' then
     select * into v_step from postrider.retire_keys(p_period, p_rows, p_position);
@@ -342,17 +346,30 @@ end $$;
 
 -- The task of those given that this relay should do next, null if none is due or another relay is at it. A task is due
 -- again after a hundredth of its period, at most a day and at least p_every; one that failed or was left undone, after
--- p_every.
-create function postrider.retention_next(p_holder text, p_every interval, p_tasks text[], p_periods interval[])
+-- p_every. A task that no relay has named for two looks and an hour is forgotten; if one names it later, it starts
+-- afresh. p_archives: the caller archives messages, so from now on nobody removes them without.
+create function postrider.retention_next(
+  p_holder text, p_every interval, p_tasks text[], p_periods interval[], p_archives boolean)
 returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_task   text;
   v_period interval;
+  v_held   boolean;
 begin
-  if not postrider.retention_hold(p_holder, p_every) then
+  if p_archives then
+    perform postrider.archive_require('retention', true);
+  end if;
+  v_held := postrider.retention_hold(p_holder, p_every);
+  -- Also while another relay has the turn, which may take hours. After retention_hold(), whose lock comes first in
+  -- every step. Not at every call of a relay that is at work.
+  update postrider.retention t set wanted_at = now()
+   where t.task = any (p_tasks) and t.wanted_at < now() - least(p_every, interval '1 minute');
+  if not v_held then
     return null;
   end if;
+  delete from postrider.retention t
+   where not t.task = any (p_tasks) and t.wanted_at < now() - interval '1 hour' - 2 * p_every;
   select g.task, g.period into v_task, v_period from unnest(p_tasks, p_periods) with ordinality g(task, period, place)
     left join postrider.retention t on t.task = g.task
    where t.task is null
@@ -366,7 +383,7 @@ begin
     return null;
   end if;
   insert into postrider.retention as t (task, period, started_at) values (v_task, v_period, now())
-  on conflict (task) do update set period = v_period, started_at = now(), last_removed = 0;
+  on conflict (task) do update set period = v_period, started_at = now(), wanted_at = now(), last_removed = 0;
   return v_task;
 end $$;
 
@@ -403,23 +420,55 @@ begin
   done := v_step.done;
   perform postrider.retention_count(p_task, removed);
   update postrider.retention t
-     set position = v_step.p_position, finished_at = case when v_step.done then now() else t.finished_at end,
-         failed_at = null, error = null
+     set position = v_step.p_position,
+         finished_at = case when v_step.done and (t.failed_at is null or t.failed_at < t.started_at) then now()
+           else t.finished_at end,
+         failed_at = case when t.failed_at >= t.started_at then t.failed_at end,
+         error = case when t.failed_at >= t.started_at then t.error end
    where t.task = p_task
      and (t.position is distinct from v_step.p_position or v_step.done or t.failed_at is not null);
 end $$;
 
--- The end of a task that failed, or that archived p_removed messages. After an error the next run starts afresh.
-create function postrider.retention_end(p_holder text, p_task text, p_removed bigint, p_error text) returns void
+-- After a step that failed: goes on row by row if the partition was to be dropped as a whole, otherwise with the next
+-- partition. So one that makes trouble does not keep the others. The run has failed then, though it goes on. Answers
+-- false if there is nothing to go on with.
+create function postrider.retention_skip(p_holder text, p_task text, p_error text) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  v_at jsonb;
+begin
+  select t.position::jsonb into v_at from postrider.retention t
+   where t.task = p_task and p_task = 'messages'
+     and exists (select from postrider.retention_run r where r.holder = p_holder);
+  if v_at is null or not v_at ? 'partition' then
+    return false;
+  end if;
+  v_at := case
+    when v_at ->> 'of' = 'message' and not (v_at @> '{"whole": false}')
+      then v_at - 'after' || '{"whole": false, "seen": 0, "tries": 0}'
+    when v_at ->> 'of' = 'attempt' and not v_at ? 'after' then v_at || '{"after": null}'
+    else jsonb_build_object('of', v_at -> 'of', 'last', v_at -> 'partition') end;
+  update postrider.retention t set position = v_at::text, failed_at = now(), error = left(p_error, 1000)
+   where t.task = p_task;
+  return true;
+end $$;
+
+-- What became of a task that failed, or of an archive run, which has removed p_removed messages: p_done if it came to
+-- its end. What was removed counts in any case. After an error the next run starts afresh; that of messages goes on
+-- where it was.
+create function postrider.retention_end(p_holder text, p_task text, p_removed bigint, p_error text, p_done boolean)
+returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  if not exists (select from postrider.retention_run r where r.holder = p_holder) then
+  perform postrider.retention_count(p_task, p_removed);
+  if p_error is null and not p_done or not exists (
+       select from postrider.retention_run r where r.holder = p_holder) then
     return;
   end if;
-  perform postrider.retention_count(p_task, p_removed);
   update postrider.retention t
-     set position = null, error = left(p_error, 1000), failed_at = case when p_error is not null then now() end,
-         finished_at = case when p_error is null then now() else t.finished_at end
+     set position = case when p_error is not null and p_task = 'messages' then t.position end,
+         error = left(p_error, 1000), failed_at = case when p_error is not null then now() end,
+         finished_at = case when p_done then now() else t.finished_at end
    where t.task = p_task;
 end $$;
 
