@@ -59,7 +59,7 @@ final class Isolation {
         connection.commit();
       }
       return result;
-    } catch (SQLException e) {
+    } catch (SQLException | RuntimeException e) { // a refusal is the latter
       rollback(connection, e);
       throw e;
     } finally {
@@ -69,7 +69,7 @@ final class Isolation {
     }
   }
 
-  private static void rollback(Connection connection, SQLException cause) {
+  private static void rollback(Connection connection, Exception cause) {
     try {
       if (!connection.getAutoCommit()) {
         connection.rollback();

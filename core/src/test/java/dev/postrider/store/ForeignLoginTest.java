@@ -1,6 +1,7 @@
 package dev.postrider.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.archive.Archive;
 import dev.postrider.archive.ArchiveConfig;
@@ -212,6 +213,12 @@ class ForeignLoginTest {
         assertThat(row.next()).isTrue();
         assertThat(row.getString(1)).isEqualTo("mine");
       }
+      String refused = "select 1 + length(postrider.refuse_act('no')::text)";
+      assertThatThrownBy(() -> session.one(refused, row -> row.getInt(1)))
+          .isInstanceOf(RefusedException.class)
+          .hasMessage("no")
+          .hasNoSuppressedExceptions();
+      assertThat(connection.getAutoCommit()).isTrue();
     }
   }
 
