@@ -34,6 +34,22 @@ class OperateTest {
     return DESK.get(DESK.viewer, "/v1/replays/" + id).json();
   }
 
+  /** Whoever may enqueue decides how many topics there are. */
+  @Test
+  void theStatusNamesAHundredTopics() {
+    try (Desk desk = Desk.open()) {
+      desk.postgres.execute(
+          "select postrider.enqueue('flood', 't' || n, '{}') from generate_series(1, 150) n");
+      desk.postgres.execute(
+          "select postrider.enqueue('zoo', 'full', '{}') from generate_series(1, 3)");
+      JsonNode status = desk.get(desk.viewer, "/v1/status").json();
+      assertThat(status.get("topics")).hasSize(100);
+      assertThat(status.get("topics").get(0).get("topic").stringValue()).isEqualTo("full");
+      assertThat(status.get("topics_more").booleanValue()).isTrue();
+      assertThat(status.get("pending").intValue()).isEqualTo(153);
+    }
+  }
+
   @Test
   @Tag("HE-10")
   void aReplayIsCountedStartedAndWatched() {
