@@ -87,6 +87,11 @@ public final class Tokens {
     return database.list(LIST, Tokens::token, after, Messages.pageSize(limit));
   }
 
+  /** Whether a text can be a secret at all; others are refused without asking the database. */
+  public static boolean wellFormed(String secret) {
+    return SECRET.matcher(secret).matches();
+  }
+
   /** The token that this secret belongs to, if it is neither revoked nor expired. */
   public Optional<Token> check(String secret) throws SQLException {
     Matcher parts = SECRET.matcher(secret);

@@ -6,6 +6,7 @@ import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import dev.postrider.observe.RelayListener;
+import dev.postrider.observe.Silenced;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -309,7 +310,7 @@ public final class Dispatcher implements AutoCloseable {
         deliver(ready);
       }
     } catch (Throwable e) {
-      log.warn("event=outbox_destination_threw destination={}", name, e);
+      log.warn("event=outbox_destination_threw destination={}", name, Silenced.of(e));
       String error = ErrorReport.of(e);
       taken.forEach(parcel -> threw(parcel, error));
     } finally {

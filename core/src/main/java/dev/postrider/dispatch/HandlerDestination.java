@@ -95,7 +95,10 @@ public final class HandlerDestination implements Destination {
     try {
       return handler.handle(message);
     } catch (UnreadablePayloadException e) {
-      return Outcome.terminal("payload_unreadable", String.valueOf(e.getMessage()));
+      // What a JSON library says quotes the payload.
+      return Outcome.terminal(
+          "payload_unreadable",
+          ErrorReport.of("the payload could not be read", String.valueOf(e.getMessage())));
     } catch (Throwable e) {
       return Outcome.retryable("handler_threw", ErrorReport.of(e));
     }

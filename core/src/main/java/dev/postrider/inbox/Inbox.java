@@ -19,8 +19,11 @@ import org.jspecify.annotations.Nullable;
 public final class Inbox {
   private static final String FIRST_TIME =
       "insert into postrider.inbox (consumer, message_id) values (?, ?) on conflict do nothing";
+
+  // The caller's search path counts here. The driver calls a string varchar. Compared as that, an
+  // operator that somebody else made for text and varchar would be used.
   private static final String FORGET =
-      "delete from postrider.inbox where consumer = ? and message_id = ?";
+      "delete from postrider.inbox where consumer = ?::text and message_id = ?";
   private static final String PASS =
       """
       insert into postrider.inbox_sequence as s (consumer, ordering_key, last_sequence)

@@ -71,11 +71,13 @@ public final class LeaseStore {
       select id, state, attempts, delivery, next_attempt_at, locked_by, locked_until, last_error
         from postrider.message_state where id = ?
       """;
+  // The driver calls a string varchar. Compared as that, an operator that somebody else made for
+  // text and varchar would be used.
   private static final String EARLIER =
       """
       select d.message_id, d.reference
         from postrider.route r join postrider.delivered_content d on d.route = r.id
-       where r.namespace = ? and r.topic = ? and d.sha256 = ?
+       where r.namespace = ?::text and r.topic = ?::text and d.sha256 = ?
       """;
 
   private final Schema schema;

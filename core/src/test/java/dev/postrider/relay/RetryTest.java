@@ -3,6 +3,10 @@ package dev.postrider.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.spi.ThrowableProxyUtil;
+import ch.qos.logback.core.read.ListAppender;
 import dev.postrider.dispatch.HandlerDestination;
 import dev.postrider.message.Backoff;
 import dev.postrider.message.ErrorReport;
@@ -11,9 +15,11 @@ import dev.postrider.message.RetryPolicy;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 class RetryTest {
   @AutoClose private final Post post = new Post();
@@ -158,13 +164,39 @@ class RetryTest {
   @Test
   @Tag("PO-9")
   void whatADestinationThrowsIsKeptApartFromItsClass() {
-    UUID id = post.send("orders", null);
-    post.start(
-        (batch, answers) -> {
-          throw new IllegalArgumentException(batch.get(0).text());
-        });
-    untilAttempts(id, 1);
-    assertSummary("java.lang.IllegalArgumentException", "{\"n\":0}");
+    Logger logger = (Logger) LoggerFactory.getLogger("dev.postrider");
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.start();
+    logger.addAppender(log);
+    try {
+      UUID id = post.send("orders", null);
+      post.start(
+          (batch, answers) -> {
+            String text = batch.get(0).text();
+            throw new IllegalArgumentException(text, new IllegalStateException(text));
+          });
+      untilAttempts(id, 1);
+      assertSummary("java.lang.IllegalArgumentException", "{\"n\":0}");
+    } finally {
+      logger.detachAppender(log);
+    }
+    // The log has the class and the stack, never the message.
+    String logged = log.list.stream().map(RetryTest::printed).collect(Collectors.joining("\n"));
+    assertThat(logged)
+        .contains("event=outbox_destination_threw destination=here")
+        .contains("java.lang.IllegalArgumentException")
+        .contains("java.lang.IllegalStateException")
+        .contains("at dev.postrider.relay.RetryTest")
+        .doesNotContain("{\"n\"");
+  }
+
+  /** An event as an appender writes it, with the stack. */
+  private static String printed(ILoggingEvent event) {
+    return event.getFormattedMessage()
+        + "\n"
+        + (event.getThrowableProxy() == null
+            ? ""
+            : ThrowableProxyUtil.asString(event.getThrowableProxy()));
   }
 
   @Test

@@ -47,6 +47,29 @@ class TopicsTest {
   }
 
   @Test
+  void aNewNamespaceBeyondTheLimitIsRefusedAndKnownOnesAreNot() {
+    post.send("orders");
+    post.database.execute("update postrider.engine set max_namespaces = 3");
+    post.database.execute("select postrider.enqueue('a', 'orders', '{}')");
+    post.database.execute("select postrider.enqueue('z', 'orders', '{}')");
+    assertThatThrownBy(() -> post.database.execute("select postrider.enqueue('m', 'x', '{}')"))
+        .hasStackTraceContaining("namespace is new")
+        .hasStackTraceContaining("at most 3 are allowed")
+        .hasStackTraceContaining("max_namespaces");
+    assertThatThrownBy(
+            () ->
+                post.database.execute(
+                    """
+                    select * from postrider.enqueue_batch(
+                      '[{"namespace": "b", "topic": "t", "payload": "{}"}]')
+                    """))
+        .hasStackTraceContaining("max_namespaces");
+    post.send("bills");
+    post.database.execute("select postrider.enqueue('z', 'bills', '{}')");
+    assertThat(post.database.count("select count(*) from postrider.route")).isEqualTo(5);
+  }
+
+  @Test
   void discoveryReadsThoseWithMessagesOnly() throws Exception {
     manyTopics();
     post.send(500, "topic-17", null);

@@ -10,6 +10,8 @@ import dev.postrider.server.api.JsonText;
 import dev.postrider.store.Schema;
 import dev.postrider.testkit.TestPostgres;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -21,6 +23,7 @@ import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -41,6 +44,10 @@ public final class Desk implements AutoCloseable {
   public final String viewer;
   public final String operator;
   public final String admin;
+
+  /** How often the server asked for a connection to the database. */
+  public final AtomicInteger connections = new AtomicInteger();
+
   private volatile @Nullable Described described;
   private final HttpClient http =
       HttpClient.newBuilder()
@@ -78,8 +85,27 @@ public final class Desk implements AutoCloseable {
     this.operator = token(NewToken.of(name("operator"), Role.OPERATOR)).secret();
     this.admin = token(NewToken.of(name("admin"), Role.ADMIN)).secret();
     this.server =
-        with.apply(Server.builder(pool == null ? postgres.dataSource() : pool).config(CONFIG))
+        with.apply(
+                Server.builder(pool == null ? counted(postgres.dataSource()) : pool).config(CONFIG))
             .start();
+  }
+
+  /** Counts what the server takes; without a pool it takes one for each call that needs any. */
+  private DataSource counted(DataSource source) {
+    return (DataSource)
+        Proxy.newProxyInstance(
+            DataSource.class.getClassLoader(),
+            new Class<?>[] {DataSource.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("getConnection")) {
+                connections.incrementAndGet();
+              }
+              try {
+                return method.invoke(source, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getCause() == null ? e : e.getCause();
+              }
+            });
   }
 
   public static Desk open() {

@@ -3,7 +3,9 @@ package dev.postrider.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import dev.postrider.access.CreatedToken;
 import dev.postrider.access.NewToken;
 import dev.postrider.access.Role;
 import dev.postrider.server.Desk.Answer;
@@ -49,6 +51,45 @@ class ServerLimitsTest {
         assertThat(desk.get(null, "/v1/health/live").status()).isEqualTo(200);
         assertThat(desk.get("guess", "/v1/health").status()).isEqualTo(200);
       }
+    }
+  }
+
+  /** Every guess is well-formed, so that only the database could tell that it is bad. */
+  @Test
+  void guessesCostTheDatabaseNoMoreThanTheRateAllows() {
+    try (Desk desk = limited(Limits.DEFAULT.withRate(0.01, 20))) {
+      assertThat(desk.get(desk.viewer, "/v1/messages").status()).isEqualTo(200);
+      int before = desk.connections.get();
+      int answered = 0;
+      for (int i = 0; i < 400; i++) {
+        String guess = "postrider_%d_%s".formatted(i + 1, "g".repeat(43));
+        int status = desk.get(guess, "/v1/messages").status();
+        assertThat(status).isIn(401, 429);
+        answered += status == 401 ? 1 : 0;
+        assertThat(desk.get(guess, "/v1/health").status()).isEqualTo(200);
+        assertThat(desk.get(guess, "/v1/metrics").status()).isIn(401, 429);
+      }
+      assertThat(answered).isBetween(1, 20);
+      // Spare lookups are five a second, and the server looks at the backlog by itself.
+      assertThat(desk.connections.get() - before).isLessThan(200);
+      // It was good lately, so it is looked up. Its rate is its own.
+      for (int i = 0; i < 10; i++) {
+        assertThat(desk.get(desk.viewer, "/v1/messages").status()).isEqualTo(200);
+      }
+      // Good tokens that come for the first time have the spare lookups.
+      await().until(() -> desk.get(desk.operator, "/v1/messages").status() == 200);
+    }
+  }
+
+  @Test
+  void aTokenThatWasGoodAndIsRevokedIsAGuess() throws Exception {
+    try (Desk desk = limited(Limits.DEFAULT.withRate(0.01, 2))) {
+      CreatedToken token = desk.token(NewToken.of("leaver", Role.VIEWER));
+      assertThat(desk.get(token.secret(), "/v1/messages").status()).isEqualTo(200);
+      desk.tokens.revoke("tests", token.id());
+      assertThat(desk.get(token.secret(), "/v1/messages").status()).isEqualTo(401);
+      assertThat(desk.get("guess", "/v1/messages").status()).isEqualTo(401);
+      assertThat(desk.get(token.secret(), "/v1/messages").status()).isEqualTo(429);
     }
   }
 

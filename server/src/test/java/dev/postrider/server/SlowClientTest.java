@@ -11,6 +11,7 @@ import java.net.http.HttpRequest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -82,6 +83,40 @@ class SlowClientTest {
     // The server reads no more requests of a connection while an answer waits.
     await().during(Duration.ofSeconds(1)).atMost(Duration.ofSeconds(30)).until(() -> full(live));
     othersAreAnswered();
+  }
+
+  /** A database that hangs holds every ordinary thread. Health has threads of its own. */
+  @Test
+  void healthIsAnsweredWhileEveryThreadIsBusy() throws Exception {
+    int threads = Limits.DEFAULT.threads();
+    CountDownLatch busy = new CountDownLatch(threads);
+    CountDownLatch end = new CountDownLatch(1);
+    TestFeature hangs =
+        new TestFeature(
+            () -> {
+              busy.countDown();
+              end.await();
+              return "done";
+            });
+    try (Desk hung = Desk.open(server -> server.feature(hangs))) {
+      for (int i = 0; i < threads; i++) {
+        sockets.add(
+            RawSocket.saying(
+                hung,
+                "GET /v1/test HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n"
+                    .formatted(hung.viewer)));
+      }
+      try {
+        busy.await();
+        for (String path : List.of("/v1/health/live", "/v1/health/ready", "/v1/health")) {
+          assertThat(hung.send(hung.request(null, path).timeout(PROMPT)).status())
+              .as(path)
+              .isIn(200, 503);
+        }
+      } finally {
+        end.countDown();
+      }
+    }
   }
 
   private boolean full(String text) {

@@ -33,6 +33,9 @@ final class Secrets {
   private static final Pattern BETWEEN_NAME_AND_VALUE = Pattern.compile("[=:]+");
   private static final Set<String> SCHEMES = Set.of("bearer", "basic", "digest", "token", "apikey");
 
+  /** The character, which may stand behind a backslash, or its number in one of four ways. */
+  private static final String FORMS = "(?:\\\\?%1$s|\\\\u%2$04x|%%%2$02x|&#0*%2$d;|&#x0*%2$x;)";
+
   private final Pattern pattern;
 
   private Secrets(Collection<String> parts) {
@@ -40,9 +43,26 @@ final class Secrets {
     String any =
         parts.stream()
             .sorted(Comparator.comparing(String::length).reversed())
-            .map(Pattern::quote)
+            .map(Secrets::written)
             .collect(Collectors.joining("|"));
     this.pattern = Pattern.compile(any, Pattern.CASE_INSENSITIVE);
+  }
+
+  /**
+   * The part as somebody may write it: in JSON, in a URL or in HTML. Letters and digits are the
+   * same everywhere.
+   */
+  private static String written(String part) {
+    StringBuilder forms = new StringBuilder();
+    for (int i = 0; i < part.length(); i++) {
+      char c = part.charAt(i);
+      if (c < 0x80 && Character.isLetterOrDigit(c)) {
+        forms.append(c);
+      } else {
+        forms.append(FORMS.formatted(Pattern.quote(String.valueOf(c)), (int) c));
+      }
+    }
+    return forms.toString();
   }
 
   static Secrets of(Collection<String> values, URI endpoint) {

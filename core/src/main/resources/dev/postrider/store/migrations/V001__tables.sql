@@ -19,6 +19,7 @@ create table postrider.engine (
   one               boolean primary key default true check (one),
   max_payload_bytes int not null default 1048576 check (max_payload_bytes between 4096 and 67108864),
   max_topics        int not null default 10000 check (max_topics between 1 and 1000000), -- in one namespace
+  max_namespaces    int not null default 1000 check (max_namespaces between 1 and 1000000),
   -- Nothing younger is removed, whatever retention a caller asks for.
   least_retention       interval not null default '1 hour' check (least_retention >= interval '0'),
   least_audit_retention interval not null default '30 days' check (least_audit_retention >= interval '0'),

@@ -105,13 +105,28 @@ begin
       '$.keyvalue() ? (@.value.type() <> "string" || @.key like_regex "^(.{201}|$)" flag "s")');
 end $$;
 
+-- Makes a topic. Transactions that run at the same time do not see each other's topics, so together they can go over the
+-- limits by what each of them makes. A lock would last until the producer's commit: producers of new topics would wait
+-- for each other's work, and lock each other out by the keys that they hold.
 create function postrider.intern_route(namespace text, topic text) returns int
 language plpgsql as $$
 #variable_conflict use_column
 declare
   found_id int;
   v_most   int := (select e.max_topics from postrider.engine e);
+  v_spaces int := (select e.max_namespaces from postrider.engine e);
 begin
+  if not exists (select from postrider.route r where r.namespace = intern_route.namespace) and (
+       -- From each namespace to the next by the index, whatever the number of topics.
+       with recursive known(name) as (
+         (select r.namespace from postrider.route r order by r.namespace limit 1)
+         union all
+         select (select r.namespace from postrider.route r where r.namespace > k.name order by r.namespace limit 1)
+           from known k where k.name is not null)
+       select count(*) from (select from known k where k.name is not null limit v_spaces) n) >= v_spaces then
+    perform postrider.refuse('namespace', format('is new, and there are %s namespaces; at most %s are allowed '
+      || '(postrider.engine.max_namespaces)', v_spaces, v_spaces));
+  end if;
   if (select count(*) from (
         select from postrider.route r where r.namespace = intern_route.namespace limit v_most) t) >= v_most then
     perform postrider.refuse('topic', format('is new, and the namespace has %s topics; at most %s are allowed '

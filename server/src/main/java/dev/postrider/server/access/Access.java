@@ -18,17 +18,23 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Lets callers in, or not. Those with a good token have a rate for each token; the others one for
- * each address, which takes nothing from a good token. Thread-safe.
+ * each address, which takes nothing from a good token. Whoever guesses tokens costs the database no
+ * more than that rate allows: when it is used up, only secrets that were good lately are looked up,
+ * and a few others. Thread-safe.
  */
 public final class Access {
   private static final String BEARER = "bearer ";
+
+  /** Lookups for an address whose rate is used up: one of them may be a good token's first. */
+  private static final int SPARE = 5;
 
   private final Tokens tokens;
   private final Proxies proxies;
   private final RateLimiter byToken;
   private final RateLimiter byAddress;
+  private final RateLimiter spare;
   private final SignInLog signIns;
-  private final RecentTokens readers;
+  private final RecentTokens recent;
 
   public Access(
       Tokens tokens, Proxies proxies, double perSecond, int burst, LongSupplier nanoClock) {
@@ -36,8 +42,9 @@ public final class Access {
     this.proxies = proxies;
     this.byToken = new RateLimiter(perSecond, burst, nanoClock);
     this.byAddress = new RateLimiter(perSecond, burst, nanoClock);
+    this.spare = new RateLimiter(SPARE, SPARE, nanoClock);
     this.signIns = new SignInLog(nanoClock);
-    this.readers = new RecentTokens(nanoClock);
+    this.recent = new RecentTokens(nanoClock);
   }
 
   /** The caller, if the guard lets it pass. */
@@ -100,23 +107,31 @@ public final class Access {
   /** Metrics tell that the database fails, so they are shown while it does. */
   private Token knownForMetrics(String secret, String address) throws SQLException {
     try {
-      Token token = known(secret, address);
-      readers.remember(secret, token);
-      return token;
+      return known(secret, address);
     } catch (SQLException e) {
-      return readers.recall(secret).orElseThrow(() -> e);
+      return recent.recall(secret).orElseThrow(() -> e);
     }
   }
 
   private Token known(String secret, String address) throws SQLException {
-    Optional<Token> token = tokens.check(secret);
-    if (token.isEmpty()) {
-      readers.forget(secret);
-      signIns.failed(address, secret);
-      limit(byAddress.take(address));
-      throw unauthorized("the token is not known, was revoked or has expired");
+    boolean familiar = recent.recall(secret).isPresent();
+    // A guess is paid for before it is looked up. A good token gets its call back.
+    Duration wait = familiar ? Duration.ZERO : byAddress.take(address);
+    if (!wait.isZero() && !(Tokens.wellFormed(secret) && spare.take(address).isZero())) {
+      limit(wait);
     }
-    return token.get();
+    Optional<Token> token = tokens.check(secret);
+    if (token.isPresent()) {
+      if (!familiar && wait.isZero()) {
+        byAddress.giveBack(address);
+      }
+      recent.remember(secret, token.get());
+      return token.get();
+    }
+    recent.forget(secret);
+    signIns.failed(address, secret);
+    limit(familiar ? byAddress.take(address) : wait);
+    throw unauthorized("the token is not known, was revoked or has expired");
   }
 
   private static @Nullable String secret(Context context, Guard guard) {

@@ -39,6 +39,12 @@ final class RateLimiter {
     return untilOne(bucket);
   }
 
+  /** Puts a call back that was taken. */
+  synchronized void giveBack(String caller) {
+    Bucket bucket = filled(caller);
+    bucket.calls = Math.min(burst, bucket.calls + 1);
+  }
+
   private Duration untilOne(Bucket bucket) {
     return Duration.ofNanos((long) Math.ceil((1 - bucket.calls) / perNano));
   }

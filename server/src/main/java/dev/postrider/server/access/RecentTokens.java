@@ -14,16 +14,17 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tokens that were good lately, by the hash of their secret. Used only while the database cannot be
- * asked: metrics must be readable just then. Thread-safe.
+ * Tokens that were good lately, by the hash of their secret. They let nobody in, with one
+ * exception: while the database cannot be asked, metrics must be readable. Else they tell which
+ * secrets are worth a lookup. Thread-safe.
  */
 final class RecentTokens {
-  private static final int MOST = 100;
+  private static final int MOST = 1000;
   private static final long KEPT_NANOS = Duration.ofHours(1).toNanos();
 
   private final LongSupplier nanoClock;
   private final Map<String, Good> tokens =
-      new LinkedHashMap<>() {
+      new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;
 
         @Override

@@ -1,6 +1,8 @@
 package dev.postrider.server.api;
 
 import dev.postrider.message.InvalidMessageException;
+import dev.postrider.observe.LogLine;
+import dev.postrider.observe.Silenced;
 import dev.postrider.store.DatabaseError;
 import dev.postrider.store.RefusedException;
 import dev.postrider.store.StoreException;
@@ -72,6 +74,14 @@ final class Failures {
     return text(failure).lines().findFirst().orElse("").replaceFirst("^ERROR: ", "");
   }
 
+  /** One line, whatever callers put into it. Of other failures the class and stack say enough. */
+  private static LogLine line(String event, Exception failure) {
+    LogLine line = LogLine.of(event);
+    return failure instanceof SQLException sql
+        ? line.put("state", sql.getSQLState()).put("error", reason(sql))
+        : line;
+  }
+
   private static String text(Exception failure) {
     return String.valueOf(failure.getMessage());
   }
@@ -81,14 +91,14 @@ final class Failures {
     if (state.equals(UNIQUE_VIOLATION)) {
       return Problem.conflict("a message with this id exists already").toException();
     } else if (state.startsWith(DATA_EXCEPTION) || state.equals(TOO_COMPLEX)) {
-      log.info("the database refused a value: {}", failure.getMessage());
+      log.info("{}", line("server_value_refused", failure));
       return Problem.of(
               422, "refused", "Refused", "the database refuses a value: " + reason(failure))
           .toException();
     } else if (DatabaseError.of(failure) == DatabaseError.FATAL) {
       return unexpected(failure);
     }
-    log.warn("database: {}", failure.getMessage());
+    log.warn("{}", line("server_database_failed", failure));
     return new ProblemException(
         Problem.of(
             503,
@@ -100,7 +110,7 @@ final class Failures {
 
   private static ProblemException unexpected(Exception failure) {
     UUID mark = UUID.randomUUID();
-    log.error("unexpected failure {}", mark, failure);
+    log.error("{}", line("server_failed", failure).put("mark", mark), Silenced.of(failure));
     return Problem.of(
             500,
             "internal",

@@ -16,12 +16,15 @@ import dev.postrider.store.Pauses;
 import dev.postrider.store.Schema;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Comparator;
 import java.util.List;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** What waits, who carries, who did what. */
 final class OverviewEndpoints {
+  private static final int TOPICS_MAX = 100;
+
   private final DataSource dataSource;
   private final Schema schema;
   private final Fleet fleet;
@@ -43,7 +46,8 @@ final class OverviewEndpoints {
         Endpoint.get("/v1/status", Permission.READ)
             .about(
                 "overview",
-                "What waits by topic, what is dead, relays, topics without a route, what is paused")
+                "What waits by topic, what is dead, relays, topics without a route, what is paused;"
+                    + " the 100 topics with most of it")
             .answers(Status.class)
             .handledBy(call -> status()),
         Endpoint.get("/v1/relays", Permission.READ)
@@ -83,10 +87,20 @@ final class OverviewEndpoints {
         backlog.deadEstimated(),
         backlog.blockedKeys(),
         backlog.blockedKeysAtLeast(),
-        backlog.topics(),
+        fullest(backlog.topics()),
+        backlog.topics().size() > TOPICS_MAX,
         relays.relays(),
         relays.unrouted(),
         pauses.list());
+  }
+
+  private static List<Backlog.Topic> fullest(List<Backlog.Topic> topics) {
+    return topics.size() <= TOPICS_MAX
+        ? topics
+        : topics.stream()
+            .sorted(Comparator.comparingLong(topic -> -topic.pending() - topic.dead()))
+            .limit(TOPICS_MAX)
+            .toList();
   }
 
   private Object leases(Call call) throws SQLException {

@@ -8,7 +8,12 @@ import dev.postrider.store.Pauses;
 import java.time.Duration;
 import java.util.List;
 
-/** What waits, what is dead, who carries, what is paused. */
+/**
+ * What waits, what is dead, who carries, what is paused.
+ *
+ * @param topics those where most waits or is dead, 100 at most
+ * @param topicsMore whether there are others
+ */
 record Status(
     long pending,
     boolean pendingEstimated,
@@ -20,6 +25,7 @@ record Status(
     long blockedKeys,
     boolean blockedKeysAtLeast,
     List<Backlog.Topic> topics,
+    boolean topicsMore,
     List<LiveRelay> relays,
     List<Route> unrouted,
     List<Pauses.Pause> paused) {}
