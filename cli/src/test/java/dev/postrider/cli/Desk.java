@@ -3,6 +3,7 @@ package dev.postrider.cli;
 import static org.awaitility.Awaitility.await;
 
 import dev.postrider.cli.Executable.Result;
+import dev.postrider.dispatch.Destination;
 import dev.postrider.dispatch.HandlerDestination;
 import dev.postrider.embedded.EmbeddedServer;
 import dev.postrider.enqueue.Outbox;
@@ -123,10 +124,15 @@ final class Desk {
 
   /** Lets a relay treat all that waits like this, until nothing more can go. */
   void carry(Outcome outcome, DeadPolicy onDead) {
+    carry(HandlerDestination.inline(message -> outcome), onDead);
+  }
+
+  /** The same, to this destination. */
+  void carry(Destination destination, DeadPolicy onDead) {
     try (Relay relay =
         Relay.builder(dataSource())
             .config(RelayConfig.defaults().withPollInterval(Duration.ofMillis(50)))
-            .destination("here", HandlerDestination.inline(message -> outcome))
+            .destination("here", destination)
             .route(
                 "*",
                 "*",

@@ -3,13 +3,17 @@ package dev.postrider.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.cli.Executable.Result;
+import dev.postrider.cli.destination.LogDestination;
 import dev.postrider.message.NewMessage;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.RetryPolicy.DeadPolicy;
+import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -74,6 +78,37 @@ class ForeignTextTest {
     return Character.isISOControl(c)
         || Character.getType(c) == Character.FORMAT
         || Character.getType(c) == Character.LINE_SEPARATOR;
+  }
+
+  /** What reads a log line by line takes each line for one message. */
+  @Test
+  void theLogDestinationWritesALineForEachMessageAndNoOther() throws Exception {
+    String forged = "null,\"id\":\"forged\"}\n{\"id\":\"forged\"";
+    List<String> types = List.of("text/plain" + EVIL, "application/json-seq", "x/y;+json");
+    List<String> ids = new ArrayList<>();
+    for (String type : types) {
+      ids.add(
+          desk.enqueue(
+              NewMessage.to("shop", "log" + EVIL)
+                  .tenant("n" + EVIL)
+                  .aggregate("a" + EVIL, "i" + EVIL)
+                  .eventType("e" + EVIL)
+                  .header("h" + EVIL, EVIL)
+                  .payload((EVIL + forged).getBytes(StandardCharsets.UTF_8), type)));
+    }
+    ids.add(desk.enqueue(NewMessage.to("shop", "log").json("{\"a\":\n\r\n1}")));
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    desk.carry(new LogDestination(out), DeadPolicy.SKIP);
+    List<String> lines = out.toString(StandardCharsets.UTF_8).lines().toList();
+    assertThat(lines).hasSize(ids.size());
+    for (String line : lines) {
+      assertThat(line.codePoints().filter(ForeignTextTest::unsafe).toArray()).isEmpty();
+      assertThat(line).doesNotContain("\"id\":\"forged\"");
+      assertThat(Executable.parsed(line))
+          .asInstanceOf(InstanceOfAssertFactories.MAP)
+          .extractingByKey("id")
+          .isIn(ids);
+    }
   }
 
   @Test
