@@ -20,10 +20,12 @@ import org.slf4j.LoggerFactory;
 public final class Partitions {
   private static final Logger LOG = LoggerFactory.getLogger(Partitions.class);
   private static final String ENSURE =
-      "select name, created, note from postrider.ensure_partitions(?)";
+      "select name, created, note from postrider.ensure_partitions(?, array[?])";
 
-  /** Both default partitions, the days themselves, and a last look. */
-  private static final int ROUNDS_MAX = 4;
+  private static final List<String> PARENTS = List.of("message", "attempt");
+
+  /** The default partition, the days themselves, and a last look. */
+  private static final int ROUNDS_MAX = 3;
 
   private final String ensure;
 
@@ -33,10 +35,10 @@ public final class Partitions {
 
   /**
    * Makes what is missing from today to so many days ahead (0 to 366) and returns the names of what
-   * was made. Locks are held until the transaction ends, so it should have one of its own: leave
-   * the connection in auto-commit mode. A default partition that has grown large is retired first
-   * if that takes no longer than a second. What cannot be made now is logged as {@code
-   * outbox_partition_missing} and left to the next call.
+   * was made. Locks are held until the transaction ends. So leave the connection in auto-commit
+   * mode: then each of the two tables gets a separate transaction. A default partition that has
+   * grown large is retired first if that takes no longer than a second. What cannot be made now is
+   * logged as {@code outbox_partition_missing} and left to the next call.
    */
   public List<String> ensure(Connection connection, int daysAhead) throws SQLException {
     if (daysAhead < 0 || daysAhead > 366) {
@@ -44,14 +46,8 @@ public final class Partitions {
     }
     List<String> all = new ArrayList<>();
     Map<String, String> missing = new LinkedHashMap<>();
-    // A call that retires a default partition leaves the rest to the next one.
-    for (int round = 0; round < ROUNDS_MAX; round++) {
-      missing.clear();
-      List<String> created = ensure(connection, daysAhead, missing);
-      all.addAll(created);
-      if (created.isEmpty()) {
-        break;
-      }
+    for (String parent : PARENTS) {
+      ensure(connection, daysAhead, parent, all, missing);
     }
     missing.forEach(
         (name, note) ->
@@ -59,11 +55,33 @@ public final class Partitions {
     return all;
   }
 
-  private List<String> ensure(Connection connection, int daysAhead, Map<String, String> missing)
+  /** A call that retires a default partition leaves the rest to the next one. */
+  private void ensure(
+      Connection connection,
+      int daysAhead,
+      String parent,
+      List<String> all,
+      Map<String, String> missing)
+      throws SQLException {
+    Map<String, String> left = new LinkedHashMap<>();
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+      left.clear();
+      List<String> created = ensure(connection, daysAhead, parent, left);
+      all.addAll(created);
+      if (created.isEmpty()) {
+        break;
+      }
+    }
+    missing.putAll(left);
+  }
+
+  private List<String> ensure(
+      Connection connection, int daysAhead, String parent, Map<String, String> missing)
       throws SQLException {
     List<String> created = new ArrayList<>();
     try (PreparedStatement call = connection.prepareStatement(ensure)) {
       call.setInt(1, daysAhead);
+      call.setString(2, parent);
       try (ResultSet rows = call.executeQuery()) {
         while (rows.next()) {
           if (rows.getBoolean("created")) {

@@ -2,6 +2,7 @@ package dev.postrider.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.postrider.enqueue.Outbox;
 import dev.postrider.message.NewMessage;
@@ -9,6 +10,7 @@ import dev.postrider.message.PostriderException;
 import dev.postrider.testing.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -232,6 +234,33 @@ class PartitionsTest {
     database.execute("select postrider.retire_default('message')");
     assertThat(ensure(1)).contains("message_" + day(1));
     assertThat(database.count("select count(*) from postrider.message")).isEqualTo(40000);
+  }
+
+  /** A reader of both tables could otherwise be in a deadlock with it. */
+  @Test
+  @Tag("EN-16")
+  void nobodyWaitsForTheOneTableWhileItWaitsForTheOther() throws Exception {
+    String waits =
+        """
+        select count(*) from pg_locks
+         where not granted and relation = 'postrider.attempt_default'::regclass
+        """;
+    String waitsAndHolds =
+        """
+        select count(*) from pg_locks w join pg_locks h on h.pid = w.pid and h.granted
+         where not w.granted and w.relation = 'postrider.attempt_default'::regclass
+           and h.relation in ('postrider.message'::regclass, 'postrider.message_default'::regclass)
+        """;
+    ExecutorService executor = Executors.newSingleThreadExecutor();
+    try (Connection reader = database.transaction()) {
+      reader.createStatement().execute("select from postrider.attempt");
+      Future<List<String>> made = executor.submit(() -> ensure(1));
+      await().pollInterval(Duration.ofMillis(5)).until(() -> database.count(waits) > 0);
+      assertThat(database.count(waitsAndHolds)).isZero();
+      assertThat(made.get()).containsExactly("message_" + day(1), "message_" + day(0));
+    } finally {
+      executor.shutdown();
+    }
   }
 
   private String floor(int ahead) {

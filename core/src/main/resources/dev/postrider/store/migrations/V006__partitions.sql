@@ -191,7 +191,9 @@ end $$;
 -- many at once: the first does the work. What could not be done now comes back with a note, and is tried
 -- again by the next call. Each new partition means reading the default once under a lock. So one that has
 -- grown large is retired first, and the days are left to the next call.
-create function postrider.ensure_partitions(p_days_ahead int)
+-- Locks last until the transaction ends. Do one parent in a transaction: one that waits for a lock on attempt and holds
+-- one on message could be in a deadlock with readers of both.
+create function postrider.ensure_partitions(p_days_ahead int, p_parents text[] default '{message, attempt}')
 returns table (name text, created boolean, note text)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set timezone = 'UTC' set datestyle = 'ISO'
@@ -207,13 +209,16 @@ begin
   if p_days_ahead is null or p_days_ahead not between 0 and 366 then
     raise exception using errcode = 'invalid_parameter_value',
       message = format('days ahead must lie between 0 and 366, got %s', p_days_ahead);
+  elsif p_parents is null or not p_parents <@ '{message, attempt}' then
+    raise exception using errcode = 'invalid_parameter_value',
+      message = format('parents must be message or attempt, got %s', p_parents);
   end if;
   begin
     lock table postrider.partition_lock in share row exclusive mode nowait;
   exception when lock_not_available then
     return; -- another one is at it
   end;
-  foreach v_parent in array '{message, attempt}'::text[] loop
+  foreach v_parent in array p_parents loop
     continue when pg_relation_size(format('postrider.%I', v_parent || '_default')) <= c_large
       or coalesce(postrider.missing_days(v_parent, p_days_ahead, false),
                   postrider.missing_days(v_parent, p_days_ahead, true)) is null;
@@ -228,8 +233,8 @@ begin
   end loop;
   -- The days to come first: they need the lesser locks, and once made they never become live without one.
   for v_live, v_parent in
-    select l.live, p.parent from (values (false), (true)) l(live), (values ('message'), ('attempt')) p(parent)
-     order by 1, 2 desc
+    select l.live, p.parent from (values (false), (true)) l(live), unnest(p_parents) with ordinality p(parent, n)
+     order by l.live, p.n
   loop
     v_days := postrider.missing_days(v_parent, p_days_ahead, v_live);
     continue when v_days is null;
