@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +32,7 @@ public final class StreamDestination implements Destination {
 
   private final HeldConnection held;
   private final Schema schema;
+  private final ReentrantLock inUse = new ReentrantLock();
   private volatile boolean closed;
 
   public StreamDestination(DataSource dataSource, Schema schema) {
@@ -39,10 +41,11 @@ public final class StreamDestination implements Destination {
   }
 
   @Override
-  public synchronized void deliver(List<Message> batch, Answers answers) {
+  public void deliver(List<Message> batch, Answers answers) {
     Map<UUID, Outcome> outcomes = new HashMap<>();
     Outcome otherwise =
         Outcome.terminal("not_in_log", "this database has no such message; its id is unknown");
+    inUse.lock();
     try {
       if (closed) {
         otherwise = Outcome.unavailable("closed", "the stream destination is closed");
@@ -52,6 +55,11 @@ public final class StreamDestination implements Destination {
     } catch (SQLException e) {
       held.discard();
       otherwise = outcome(e);
+    } finally {
+      if (closed) {
+        held.close();
+      }
+      inUse.unlock();
     }
     for (Message message : batch) {
       answers.answer(message.id(), outcomes.getOrDefault(message.id(), otherwise));
@@ -98,9 +106,18 @@ public final class StreamDestination implements Destination {
     return true;
   }
 
+  /** Gives the connection back. One that is in use is aborted, so that nobody waits for it. */
   @Override
   public void close() {
     closed = true;
-    held.discard();
+    if (!inUse.tryLock()) {
+      held.discard();
+      return;
+    }
+    try {
+      held.close();
+    } finally {
+      inUse.unlock();
+    }
   }
 }

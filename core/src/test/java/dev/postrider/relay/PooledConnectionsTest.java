@@ -9,6 +9,8 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.postrider.store.Schema;
+import dev.postrider.stream.StreamDestination;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.Statement;
@@ -82,6 +84,27 @@ class PooledConnectionsTest {
         assertThat(held(pool)).isZero();
       }
       assertThat(listening(pool)).as("sessions that still listen").isEmpty();
+    }
+    assertThat(warnings).isEmpty();
+  }
+
+  @Test
+  void aStreamDestinationGivesItsConnectionBackInOrder() {
+    try (HikariDataSource pool = pool(0)) {
+      for (int round = 0; round < 3; round++) {
+        try (Relay relay =
+            post.start(
+                Relay.builder(pool)
+                    .config(Post.config())
+                    .destination("stream", new StreamDestination(pool, Schema.DEFAULT))
+                    .route("shop", "*", "stream"))) {
+          await().until(() -> relay.status().listening());
+          post.send("orders", null);
+          post.untilEmpty();
+          assertThat(held(pool)).isEqualTo(5);
+        }
+        assertThat(held(pool)).isZero();
+      }
     }
     assertThat(warnings).isEmpty();
   }

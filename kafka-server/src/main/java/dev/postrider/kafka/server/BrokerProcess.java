@@ -80,6 +80,23 @@ final class BrokerProcess {
     }
   }
 
+  void freeze() {
+    Process process = running;
+    if (process == null) {
+      return;
+    }
+    try {
+      Process signal = new ProcessBuilder("kill", "-STOP", Long.toString(process.pid())).start();
+      if (signal.waitFor() != 0) {
+        throw failed("the broker could not be stopped");
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
   private boolean listens() {
     try (Socket socket = new Socket()) {
       socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 1000);

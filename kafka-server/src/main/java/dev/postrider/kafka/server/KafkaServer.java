@@ -87,6 +87,11 @@ public final class KafkaServer implements AutoCloseable {
     process.kill();
   }
 
+  /** SIGSTOP: connections stay open, and nothing is answered. Ends with {@link #restart}. */
+  public synchronized void freeze() {
+    process.freeze();
+  }
+
   /** Starts it again after a kill, with the same data and ports; returns when it answers. */
   public synchronized void restart() {
     if (closed) {
