@@ -17,6 +17,7 @@ public final class Bench {
           new DrainScenario(),
           new OrderedScenario(),
           new LatencyScenario(),
+          new RetentionScenario(),
           new HeldSnapshotScenario(),
           new GrowthScenario(),
           new BlockedScenario(),

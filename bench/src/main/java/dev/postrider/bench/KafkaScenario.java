@@ -47,6 +47,12 @@ final class KafkaScenario implements Scenario {
             drain.load(orders.keyed(), messages);
             return target.relay(database, messages, options.workers());
           });
+      rounds.variant(
+          "relay hot key",
+          () -> {
+            drain.load(orders.key("'hot'"), messages);
+            return target.relay(database, messages, options.workers());
+          });
       rounds.variant( // what the engine costs without Kafka
           "relay to nowhere", () -> drain.alone(orders, messages));
       rounds
@@ -61,6 +67,8 @@ final class KafkaScenario implements Scenario {
       Rounds.Result result = rounds.run(options.drainRounds());
       report.rates("messages/s", result);
       report.ratio("kafka_vs_bare", result.ratio("relay", "bare producer"));
+      report.ratio("kafka_1000_keys_vs_no_key", result.ratio("relay 1000 keys", "relay"));
+      report.ratio("kafka_hot_key_vs_no_key", result.ratio("relay hot key", "relay"));
     }
   }
 

@@ -175,6 +175,16 @@ final class KafkaTarget {
     }
 
     @Override
+    public boolean keepsOrder() {
+      return kafka.keepsOrder();
+    }
+
+    @Override
+    public boolean mayFollow(Message before, Message next) {
+      return kafka.mayFollow(before, next);
+    }
+
+    @Override
     public void close() {
       kafka.close();
     }

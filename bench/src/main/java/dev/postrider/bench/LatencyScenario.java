@@ -1,17 +1,7 @@
 package dev.postrider.bench;
 
-import dev.postrider.enqueue.Outbox;
-import dev.postrider.message.NewMessage;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * From just before the last statement of a producer's transaction to the handler in an idle relay
@@ -20,7 +10,6 @@ import java.util.concurrent.locks.LockSupport;
  * the same monotonic clock.
  */
 final class LatencyScenario implements Scenario {
-  private static final long PERIOD_NANOS = 5_000_000;
   private static final double POLL_INTERVAL_MS = 500;
 
   @Override
@@ -33,38 +22,21 @@ final class LatencyScenario implements Scenario {
     return "200 messages/s into an idle relay elsewhere, against a bare NOTIFY";
   }
 
-  /** The last statement of a transaction, with the time in it. */
-  private interface Send {
-    void send(Connection connection, long nanos) throws Exception;
-  }
-
   @Override
   public void run(BenchDatabase database, Options options, Report report) throws Exception {
-    database.execute("create table business (id bigint generated always as identity, at bigint)");
-    database.execute("select postrider.enqueue('bench', 'latency', '0')");
-    Outbox outbox = new Outbox();
-    ConcurrentLinkedQueue<String> heard = new ConcurrentLinkedQueue<>();
-    Process receiver = receiver(database.jdbcUrl());
-    try (Connection connection = database.transaction()) {
-      Thread reader = new Thread(() -> read(receiver, heard), "latency-reader");
-      reader.start();
-      while (receiver.isAlive() && !heard.contains("ready")) {
-        LockSupport.parkNanos(1_000_000);
-      }
-      int perRound = (int) (options.round().toNanos() / PERIOD_NANOS);
+    try (LatencyProbe probe = new LatencyProbe(database)) {
+      int perRound = LatencyProbe.perRound(options);
       Rounds rounds = new Rounds(database.meter());
-      Samples bare = new Samples(connection, heard, "N");
-      Samples relay = new Samples(connection, heard, "R");
-      Samples prompt = new Samples(connection, heard, "P");
+      LatencyProbe.Samples bare = probe.samples("N");
+      LatencyProbe.Samples relay = probe.samples("R");
+      LatencyProbe.Samples prompt = probe.samples("P");
       rounds.variant(
           "bare notify p50 ms",
           () -> bare.take(perRound, (c, nanos) -> notifyBare(c, "bench_bare", nanos)));
       rounds.variant(
           "prompt notify p50 ms",
           () -> prompt.take(perRound, (c, nanos) -> notifyBare(c, "bench_prompt", nanos)));
-      rounds.variant(
-          "relay p50 ms",
-          () -> relay.take(perRound, (c, nanos) -> outbox.enqueue(c, message(nanos))));
+      rounds.variant("relay p50 ms", () -> relay.take(perRound, probe::enqueue));
       rounds.run(2);
       bare.all.clear();
       prompt.all.clear();
@@ -84,13 +56,7 @@ final class LatencyScenario implements Scenario {
       report.figure("latency_p99_ms", relay.percentile(0.99));
       report.figure("notify_p99_ms", bare.percentile(0.99));
       report.figure("poll_interval_ms", POLL_INTERVAL_MS);
-    } finally {
-      receiver.destroy();
     }
-  }
-
-  private static NewMessage message(long nanos) {
-    return NewMessage.to("bench", "latency").json(Long.toString(nanos)).build();
   }
 
   private static void notifyBare(Connection connection, String channel, long nanos)
@@ -99,79 +65,6 @@ final class LatencyScenario implements Scenario {
       call.setString(1, channel);
       call.setString(2, Long.toString(nanos));
       call.execute();
-    }
-  }
-
-  private static Process receiver(String url) throws IOException {
-    return new ProcessBuilder(
-            ProcessHandle.current().info().command().orElse("java"),
-            "-cp",
-            System.getProperty("java.class.path"),
-            LatencyReceiver.class.getName(),
-            url)
-        .redirectError(ProcessBuilder.Redirect.INHERIT)
-        .start();
-  }
-
-  private static void read(Process receiver, ConcurrentLinkedQueue<String> heard) {
-    try (BufferedReader lines =
-        new BufferedReader(
-            new InputStreamReader(receiver.getInputStream(), StandardCharsets.UTF_8))) {
-      lines.lines().forEach(heard::add);
-    } catch (IOException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
-  /** Sends at a steady pace and collects what the other process measured. */
-  private static final class Samples {
-    final List<Double> all = new ArrayList<>();
-    private final Connection connection;
-    private final ConcurrentLinkedQueue<String> heard;
-    private final String tag;
-
-    Samples(Connection connection, ConcurrentLinkedQueue<String> heard, String tag) {
-      this.connection = connection;
-      this.heard = heard;
-      this.tag = tag;
-    }
-
-    /** The median of a round, in milliseconds. */
-    double take(int count, Send send) throws Exception {
-      heard.clear();
-      long next = System.nanoTime();
-      try (PreparedStatement business =
-          connection.prepareStatement("insert into business (at) values (?)")) {
-        for (int i = 0; i < count; i++) {
-          next += PERIOD_NANOS;
-          while (System.nanoTime() < next) {
-            LockSupport.parkNanos(next - System.nanoTime());
-          }
-          business.setLong(1, next);
-          business.executeUpdate();
-          send.send(connection, System.nanoTime());
-          connection.commit();
-        }
-      }
-      List<Double> round = new ArrayList<>();
-      long deadline = System.nanoTime() + 10_000_000_000L;
-      while (round.size() < count && System.nanoTime() < deadline) {
-        String line = heard.poll();
-        if (line == null) {
-          LockSupport.parkNanos(1_000_000);
-        } else if (line.startsWith(tag)) {
-          round.add(Long.parseLong(line.substring(1)) / 1e6);
-        }
-      }
-      if (round.size() < count) {
-        throw new IllegalStateException("only " + round.size() + " of " + count + " arrived");
-      }
-      all.addAll(round);
-      return Rounds.Result.median(round);
-    }
-
-    double percentile(double share) {
-      return Rounds.Result.percentile(all, share);
     }
   }
 }

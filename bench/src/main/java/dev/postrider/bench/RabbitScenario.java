@@ -15,14 +15,17 @@ import java.sql.ResultSet;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How fast a relay brings a backlog to RabbitMQ, against publishing the same bodies from memory.
  */
 final class RabbitScenario implements Scenario {
   private static final int MESSAGES_MAX = 100_000;
+  private static final int ONE_BY_ONE_MAX = 3_000;
   private static final long LIMIT_MINUTES = 20;
 
   @Override
@@ -60,10 +63,32 @@ final class RabbitScenario implements Scenario {
               return rate;
             }
           });
+      int few = Math.min(messages, ONE_BY_ONE_MAX);
+      rounds.variant(
+          "bare client, each confirmed",
+          () -> {
+            drain.load(orders, few);
+            try (BarePublisher bare = new BarePublisher(server.port())) {
+              return bare.publishOneByOne(bodies(database));
+            }
+          });
+      rounds.variant(
+          "relay hot key",
+          () -> {
+            drain.load(orders.key("'hot'"), few);
+            try (BarePublisher queue = new BarePublisher(server.port())) {
+              double rate = relay(database, server, few, options.workers());
+              queue.expect(few);
+              return rate;
+            }
+          });
       rounds.run(1);
       Rounds.Result result = rounds.run(options.drainRounds());
       report.rates("messages/s", result);
       report.ratio("rabbitmq_vs_bare", result.ratio("relay", "bare client"));
+      report.ratio(
+          "rabbitmq_hot_key_vs_bare_confirmed",
+          result.ratio("relay hot key", "bare client, each confirmed"));
     }
   }
 
@@ -119,10 +144,20 @@ final class RabbitScenario implements Scenario {
     public void deliver(List<Message> batch, Answers answers) {
       inner.deliver(
           batch,
-          (id, outcome) -> {
-            answers.answer(id, outcome);
-            if (outcome instanceof Outcome.Delivered) {
+          new Answers() {
+            @Override
+            public void answer(UUID id, Outcome outcome) {
+              answers.answer(id, outcome);
+              if (outcome instanceof Outcome.Delivered) {
+                left.countDown();
+              }
+            }
+
+            @Override
+            public @Nullable Message deliveredNext(UUID id) {
+              Message next = answers.deliveredNext(id);
               left.countDown();
+              return next;
             }
           });
     }

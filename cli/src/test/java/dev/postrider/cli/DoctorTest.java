@@ -40,7 +40,7 @@ class DoctorTest {
         drop index postrider.message_by_tenant;
         drop function postrider.reap();
         grant execute on function postrider.backlog to public;
-        delete from postrider.migration where file = 'V010__backlog.sql';
+        delete from postrider.migration where file = 'functions';
         insert into postrider.pause (kind, name, paused_by) values ('topic', 'a/b', 'ann');
         insert into postrider.worker (name) values ('dead');
         insert into postrider.lease values (1, 1, now(), now() - interval '1 hour', 5, '{}');
@@ -57,7 +57,7 @@ class DoctorTest {
         .containsPattern(
             "trouble +objects +missing or invalid: function reap, index message_by_tenant")
         .containsPattern("trouble +roles +everybody may call backlog")
-        .containsPattern("trouble +schema +1 migrations are missing: V010")
+        .containsPattern("trouble +schema +1 migrations are missing: functions")
         .containsPattern("trouble +partitions +missing: attempt of ")
         .containsPattern("trouble +leases +5 messages")
         .containsPattern("note +paused +topic a/b");

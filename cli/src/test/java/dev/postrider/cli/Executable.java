@@ -85,12 +85,19 @@ record Executable(Path folder, Map<String, String> environment, String stdin) {
     return start(command);
   }
 
+  /** A shell starts background jobs with SIGINT ignored, and their children inherit that. */
+  private static List<String> interruptible(List<String> command) {
+    List<String> all = new ArrayList<>(List.of("env", "--default-signal=INT"));
+    all.addAll(command);
+    return all;
+  }
+
   Running start(List<String> command) {
     try {
       Path out = Files.createTempFile(folder, "out", "");
       Path err = Files.createTempFile(folder, "err", "");
       ProcessBuilder builder =
-          new ProcessBuilder(command)
+          new ProcessBuilder(interruptible(command))
               .directory(folder.toFile())
               .redirectOutput(out.toFile())
               .redirectError(err.toFile());

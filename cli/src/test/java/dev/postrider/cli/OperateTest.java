@@ -56,6 +56,28 @@ class OperateTest {
   }
 
   @Test
+  @Tag("EN-23")
+  void subscriptionsAreAddedListedPausedAndRemoved() throws Exception {
+    assertThat(desk.run("subscriptions").ok()).isEmpty();
+    assertThat(desk.run("subscriptions", "add", "shop/orders", "mail").ok()).contains("added");
+    assertThat(desk.run("subscriptions", "add", "shop/orders", "mail").ok())
+        .contains("was there already");
+    desk.run("subscriptions", "add", "orders", "mail").failed(2, "namespace/topic");
+    desk.run("subscriptions", "add", "shop/orders", "a b").failed(1, "letters, digits");
+    send("orders", "k");
+    desk.column("select postrider.fan_out(array[1], 1000, '{}')");
+    assertThat(desk.run("subscriptions").ok())
+        .containsPattern("shop/orders +default +active +1")
+        .containsPattern("shop/orders +mail +active +1");
+    assertThat(desk.run("status").ok()).containsPattern("shop/orders#mail +1");
+    assertThat(desk.run("pause", "subscription", "shop/orders#mail").ok()).contains("paused");
+    desk.run("pause", "subscription", "shop/orders#none").failed(1, "there is no subscription");
+    assertThat(desk.run("subscriptions", "remove", "shop/orders", "mail", "--yes").ok())
+        .contains("removed");
+    assertThat(desk.run("subscriptions").ok()).containsPattern("mail +removed +1");
+  }
+
+  @Test
   void messagesAreFoundShownAndPaged() throws Exception {
     String first = send("orders", "k");
     String second = send("orders", "k");
@@ -82,6 +104,21 @@ class OperateTest {
     assertThat(shown.get("history").toString()).contains("reference=ref-7");
     desk.run("messages", "show", "00000000-0000-0000-0000-000000000000").failed(1, "no message");
     desk.run("messages", "show", "7").failed(2, "UUID");
+  }
+
+  @Test
+  @Tag("OP-10")
+  void aMessageTellsWhyItIsNotDelivered() throws Exception {
+    String head = send("orders", "k");
+    desk.carry(Outcome.terminal("invalid", "no such account"), DeadPolicy.BLOCK);
+    String follower = send("orders", "k");
+    assertThat(desk.run("messages", "why", head).ok()).startsWith("It is dead since ");
+    assertThat(desk.run("messages", "why", follower).ok())
+        .contains("It waits behind message " + head, "that message: It is dead");
+    Map<String, Object> json = desk.run("messages", "why", follower, "--json").json();
+    assertThat(json.get("reasons").toString()).contains("behind", "dead", head);
+    String unknown = java.util.UUID.randomUUID().toString();
+    desk.run("messages", "why", unknown).failed(1, "there is no message " + unknown);
   }
 
   @Test

@@ -88,6 +88,7 @@ class ServeTest {
       assertThat(permissions(".postrider")).isEqualTo("rwx------");
       assertThat(up.err())
           .contains("Operator token: in .postrider/operator-token")
+          .containsPattern("Console: http://127[.]0[.]0[.]1:[0-9]+/console/#/sign-in/\\S{32}\n")
           .doesNotContain(secret);
       List<String> lines =
           up.err().lines().map(String::strip).filter(l -> l.matches("(curl|psql) [^-].*")).toList();

@@ -3,6 +3,7 @@ package dev.postrider.claim;
 import dev.postrider.message.Claimed;
 import dev.postrider.message.Json;
 import dev.postrider.message.Message;
+import dev.postrider.message.Protocol;
 import dev.postrider.message.Route;
 import dev.postrider.store.Schema;
 import java.sql.Connection;
@@ -72,11 +73,12 @@ public final class Claims {
   private static Claimed claimed(ResultSet row, UUID id, IntFunction<Route> routes)
       throws SQLException {
     int route = row.getInt(7);
+    Route name = routes.apply(route);
     @Nullable String contentType = row.getString(15);
     Message message =
         new Message(
             id,
-            routes.apply(route),
+            name,
             row.getString(13),
             row.getLong(6),
             row.getString(14),
@@ -92,6 +94,8 @@ public final class Claims {
             row.getInt(3),
             row.getInt(4),
             row.getLong(2));
-    return new Claimed(message, route, row.getLong(5), row.getInt(19), row.getString(18));
+    long key = row.getLong(5);
+    long queueKey = key == 0 || name.subscription().isEmpty() ? key : Protocol.key(key, route);
+    return new Claimed(message, route, queueKey, row.getInt(19), row.getString(18));
   }
 }

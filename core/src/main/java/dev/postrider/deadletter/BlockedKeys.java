@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 public final class BlockedKeys {
   private static final String LIST =
       """
-      select r.namespace, r.topic, m.ordering_key, d.message_id, d.sequence, d.died_at, d.code, d.error,
+      select r.namespace, r.topic, r.subscription, m.ordering_key, d.message_id, d.sequence, d.died_at, d.code, d.error,
              extract(epoch from now() - d.died_at)::bigint as seconds,
              (select count(*) from (select from postrider.queue q
                 where q.key_id = d.key_id and q.sequence > d.sequence limit ?) few) as followers
@@ -33,10 +33,15 @@ public final class BlockedKeys {
       """;
   private static final String HEAD =
       """
-      select h.id
-        from postrider.ordering_key k cross join lateral (
-          select q.id, q.blocked from postrider.queue q
-           where q.key_id = k.id order by q.sequence limit 1) h
+      select h.id, r.namespace, r.topic, r.subscription
+        from postrider.ordering_key k
+        left join postrider.route s
+          on s.namespace = k.namespace and s.topic = ? and s.subscription = ? and s.subscription <> ''
+       cross join lateral (
+          select q.id, q.blocked, q.route from postrider.queue q
+           where q.key_id = case when s.id is null then k.id else postrider.subscription_key(k.id, s.id) end
+           order by q.sequence limit 1) h
+        join postrider.route r on r.id = h.route
        where k.namespace = ? and k.key = ? and k.generation = 0 and h.blocked
       """;
 
@@ -70,19 +75,51 @@ public final class BlockedKeys {
 
   /** Tries the key's dead head again; its followers keep waiting for it. */
   public boolean retry(String actor, String namespace, String key) throws SQLException {
-    Optional<UUID> head = head(namespace, key);
-    return head.isPresent() && deadLetters.requeue(actor, head.get());
+    return retry(actor, new Route(namespace, ""), key);
+  }
+
+  /**
+   * The same for a key of a named subscription.
+   *
+   * @param route the subscription
+   */
+  public boolean retry(String actor, Route route, String key) throws SQLException {
+    Optional<Head> head = head(route, key);
+    return head.isPresent() && deadLetters.requeue(actor, head.get().id, head.get().route);
   }
 
   /** Discards the key's dead head, so that its followers go on without it. */
   public boolean skip(String actor, String reason, String namespace, String key)
       throws SQLException {
-    Optional<UUID> head = head(namespace, key);
-    return head.isPresent() && deadLetters.discard(actor, reason, head.get());
+    return skip(actor, reason, new Route(namespace, ""), key);
   }
 
-  private Optional<UUID> head(String namespace, String key) throws SQLException {
-    return database.list(HEAD, row -> row.getObject(1, UUID.class), namespace, key).stream()
+  /**
+   * The same for a key of a named subscription.
+   *
+   * @param route the subscription
+   */
+  public boolean skip(String actor, String reason, Route route, String key) throws SQLException {
+    Optional<Head> head = head(route, key);
+    return head.isPresent() && deadLetters.discard(actor, reason, head.get().id, head.get().route);
+  }
+
+  private record Head(UUID id, Route route) {}
+
+  /** In the default subscription the order of a key holds across topics. */
+  private Optional<Head> head(Route route, String key) throws SQLException {
+    return database
+        .list(
+            HEAD,
+            row ->
+                new Head(
+                    row.getObject(1, UUID.class),
+                    new Route(row.getString(2), row.getString(3), row.getString(4))),
+            route.topic(),
+            route.subscription(),
+            route.namespace(),
+            key)
+        .stream()
         .findFirst();
   }
 
@@ -91,7 +128,8 @@ public final class BlockedKeys {
         row.getString("namespace"),
         row.getString("ordering_key"),
         row.getObject("message_id", UUID.class),
-        new Route(row.getString("namespace"), row.getString("topic")),
+        new Route(
+            row.getString("namespace"), row.getString("topic"), row.getString("subscription")),
         row.getLong("sequence"),
         Objects.requireNonNull(Database.instant(row, "died_at")),
         Duration.ofSeconds(row.getLong("seconds")),

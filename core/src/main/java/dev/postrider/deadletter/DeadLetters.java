@@ -1,6 +1,7 @@
 package dev.postrider.deadletter;
 
 import dev.postrider.deadletter.DeadLetterPage.Cursor;
+import dev.postrider.message.Json;
 import dev.postrider.message.Route;
 import dev.postrider.store.Database;
 import dev.postrider.store.Database.Session;
@@ -11,7 +12,9 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
@@ -27,25 +30,25 @@ import org.jspecify.annotations.Nullable;
 public final class DeadLetters {
   private static final String LIST =
       """
-      select s.p_at, s.p_id, s.done, r.namespace, r.topic, m.tenant, m.aggregate_type, m.aggregate_id,
+      select s.p_at, s.p_id, s.done, r.namespace, r.topic, r.subscription as name, m.tenant, m.aggregate_type, m.aggregate_id,
              m.event_type, m.ordering_key, d.*
         from postrider.dead_scan(?::jsonb, ?, 'infinity', ?, ?::timestamptz, ?::uuid) s
-        left join lateral unnest(s.hits) with ordinality i(id, place) on true
+        left join lateral unnest(s.hits, s.subscriptions) with ordinality i(id, subscription, place) on true
         left join postrider.dead_letter d
-          on d.message_id = i.id and (d.resolved_at is null or d.resolution = 'discarded')
+          on d.message_id = i.id and d.subscription = i.subscription and (d.resolved_at is null or d.resolution = 'discarded')
         left join postrider.message m on m.id = d.message_id
         left join postrider.route r on r.id = d.route
        order by i.place
       """;
   private static final String FIND =
       """
-      select r.namespace, r.topic, m.tenant, m.aggregate_type, m.aggregate_id, m.event_type,
-             m.ordering_key, d.*
+      select r.namespace, r.topic, r.subscription as name, m.tenant, m.aggregate_type, m.aggregate_id,
+             m.event_type, m.ordering_key, d.*
         from postrider.dead_letter d
         join postrider.message m on m.id = d.message_id
         join postrider.route r on r.id = d.route
        where d.message_id = ? and (d.resolved_at is null or d.resolution = 'discarded')
-       order by d.delivery desc limit 1
+       order by d.died_at desc limit 1
       """;
   private static final String REQUEUE =
       """
@@ -95,14 +98,27 @@ public final class DeadLetters {
     return new DeadLetterPage(items, from);
   }
 
-  /** The dead letter of a message, if it is dead or was discarded. */
+  /** The newest dead letter of a message, if it is dead or was discarded. */
   public Optional<DeadLetter> find(UUID id) throws SQLException {
     return database.list(FIND, DeadLetters::letter, id).stream().findFirst();
   }
 
-  /** Sends one again, also if it was discarded. False if there is nothing to send again. */
+  /**
+   * Sends one again to each subscription in which it is dead, or was discarded. False if there is
+   * nothing to send again.
+   */
   public boolean requeue(String actor, UUID id) throws SQLException {
-    return requeue(actor, List.of(id)) == 1;
+    return requeue(actor, List.of(id)) > 0;
+  }
+
+  /**
+   * Sends one again to one subscription, also if it was discarded. False if there is nothing to
+   * send again.
+   *
+   * @param route a subscription of the message's topic
+   */
+  public boolean requeue(String actor, UUID id, Route route) throws SQLException {
+    return each(List.of(id), requeuing(actor, only(route, "any"))) > 0;
   }
 
   /** Sends these again, also the discarded among them; returns how many were. */
@@ -123,7 +139,27 @@ public final class DeadLetters {
 
   /** Gives one up for good; if its key waited for it, the key goes on. False if it was not dead. */
   public boolean discard(String actor, String reason, UUID id) throws SQLException {
-    return discard(actor, reason, List.of(id)) == 1;
+    return discard(actor, reason, List.of(id)) > 0;
+  }
+
+  /**
+   * Gives one up for one subscription. False if it was not dead there.
+   *
+   * @param route a subscription of the message's topic
+   */
+  public boolean discard(String actor, String reason, UUID id, Route route) throws SQLException {
+    return each(List.of(id), discarding(actor, reason, only(route, null))) > 0;
+  }
+
+  private static String only(Route route, @Nullable String resolution) {
+    Map<String, String> filter = new LinkedHashMap<>();
+    filter.put("namespace", route.namespace());
+    filter.put("topic", route.topic());
+    filter.put("subscription", route.subscription().isEmpty() ? "default" : route.subscription());
+    if (resolution != null) {
+      filter.put("resolution", resolution);
+    }
+    return Json.write(filter);
   }
 
   /** Gives these up for good; returns how many were. */
@@ -218,7 +254,7 @@ public final class DeadLetters {
     return new DeadLetter(
         row.getObject("message_id", UUID.class),
         row.getInt("delivery"),
-        new Route(row.getString("namespace"), row.getString("topic")),
+        new Route(row.getString("namespace"), row.getString("topic"), row.getString("name")),
         row.getString("tenant"),
         row.getString("aggregate_type"),
         row.getString("aggregate_id"),

@@ -51,6 +51,11 @@ final class Breakers {
     return targets.openCount();
   }
 
+  /** Whether every message may go. */
+  boolean allClosed(long nowNanos) {
+    return whole.state(nowNanos) == State.CLOSED && !targets.anyOpen();
+  }
+
   /** Returns whether the destination's pause is over with this look. */
   boolean sweep(long nowNanos) {
     targets.sweep(nowNanos);

@@ -32,6 +32,14 @@ public interface Destination extends AutoCloseable {
   }
 
   /**
+   * Whether a message may be in one batch with the message of its key before it. Asked only if
+   * {@link #keepsOrder}. If not, it is sent when those before it are delivered. Must be quick.
+   */
+  default boolean mayFollow(Message before, Message next) {
+    return true;
+  }
+
+  /**
    * The part of the destination that the message goes to, such as a topic, a queue or an endpoint:
    * what fails and recovers by itself. A target that fails is left alone for a while, and the
    * others go on. Null if the destination has a single target; its failures are then those of the
@@ -71,5 +79,16 @@ public interface Destination extends AutoCloseable {
   /** Takes the answers for one batch. Thread-safe. */
   interface Answers {
     void answer(UUID messageId, Outcome outcome);
+
+    /**
+     * Answers that a message is delivered, and takes the next message of its key with it, if that
+     * may be sent now. The caller sends it at once and answers for it here, as if it were in the
+     * batch. This saves a busy key the way through the engine's thread. Null if there is no such
+     * message; always null if {@link Destination#keepsOrder}.
+     */
+    default @Nullable Message deliveredNext(UUID messageId) {
+      answer(messageId, Outcome.delivered());
+      return null;
+    }
   }
 }

@@ -28,6 +28,10 @@ final class Parcel {
   TargetBreakers.@Nullable Target probed;
 
   Stage stage = Stage.WAITING;
+
+  /** Whether the sender has checked it ahead of its turn, and it may go. */
+  boolean checked;
+
   long sentAtNanos;
 
   Parcel(

@@ -16,27 +16,23 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The messages that a dispatcher has: those that wait and those that are with the destination, a
- * key's in their order. Sinks are called later, by whoever holds the lock no more: see {@link
- * #takeCalls}. Not thread-safe: guarded by the dispatcher's lock.
+ * key's in their order. Not thread-safe: guarded by the dispatcher's lock.
  */
 final class Parcels {
+  /** A run takes at most this share of what may be with the destination. */
+  private static final int RUN_SHARE = 4;
+
+  private static final int RUN_MOST = 1_000;
+  private static final int RUN_LEAST = 16;
+
   private final Breakers breakers;
   private final Turns waiting = new Turns();
   private final Set<Parcel> sent = new LinkedHashSet<>();
-  private List<Runnable> calls = new ArrayList<>();
+  private final Sinks sinks;
 
-  Parcels(Breakers breakers) {
+  Parcels(Breakers breakers, Sinks sinks) {
     this.breakers = breakers;
-  }
-
-  /** What to tell the sinks, after unlocking. */
-  List<Runnable> takeCalls() {
-    if (calls.isEmpty()) {
-      return List.of();
-    }
-    List<Runnable> taken = calls;
-    calls = new ArrayList<>();
-    return taken;
+    this.sinks = sinks;
   }
 
   void add(List<Claimed> batch, LeaseClock lease, Consumer<Answered> sink, Dispatcher.Check check) {
@@ -87,33 +83,41 @@ final class Parcels {
     }
   }
 
-  /** Takes what may be handed over now, up to a number with the destination. */
-  List<Parcel> handOver(int concurrency, boolean keepsOrder, long now) {
+  /**
+   * Takes what may be handed over now, up to a number with the destination. A key whose messages
+   * are not answered must leave room for the others, so a run is handed over in parts.
+   */
+  List<Parcel> handOver(int concurrency, Destination destination, long now) {
     List<Parcel> taken = new ArrayList<>();
+    boolean keepsOrder = destination.keepsOrder();
+    int runMost = Math.max(RUN_LEAST, Math.min(RUN_MOST, concurrency / RUN_SHARE));
     while (sent.size() < concurrency) {
       Parcel parcel = waiting.poll();
       if (parcel == null) {
         break;
       }
-      handOver(parcel, now, taken);
-      // What does not fit waits for the whole batch's answers: order is kept within a batch only.
-      Run run = parcel.run;
-      while (run != null && keepsOrder && !run.behind.isEmpty() && sent.size() < concurrency) {
-        handOver(run.behind.remove(), now, taken);
+      handOver(parcel, now);
+      taken.add(parcel);
+      for (int count = 1; keepsOrder && count < runMost && sent.size() < concurrency; count++) {
+        parcel = parcel.run == null ? null : parcel.run.takeFollower(parcel, destination);
+        if (parcel == null) {
+          break;
+        }
+        handOver(parcel, now);
+        taken.add(parcel);
       }
     }
     return taken;
   }
 
   /** From here on the timeout runs, for the check as well as for the destination. */
-  private void handOver(Parcel parcel, long now, List<Parcel> taken) {
+  private void handOver(Parcel parcel, long now) {
     parcel.stage = Parcel.Stage.SENT;
     parcel.sentAtNanos = now;
     if (parcel.run != null) {
       parcel.run.sent++;
     }
     sent.add(parcel);
-    taken.add(parcel);
   }
 
   /**
@@ -173,19 +177,71 @@ final class Parcels {
   /** Takes an answer: for its sink, and for what stands behind the message. */
   void finish(Parcel parcel, Outcome outcome, @Nullable Duration deferral, long now) {
     breakers.left(parcel);
-    answer(parcel, new Answered(parcel.claimed, outcome, parcel.latencyMs(now), deferral, false));
+    Answered answered =
+        new Answered(parcel.claimed, outcome, parcel.latencyMs(now), deferral, false);
     Run run = parcel.run;
-    if (!(outcome instanceof Outcome.Delivered)) {
+    if (run == null) {
+      sinks.report(parcel, answered);
+    } else if (outcome instanceof Outcome.Delivered) {
+      run.sent--;
+      sinks.reportWithRun(parcel, run, answered, now);
+      if (run.sent == 0 && run.behind.isEmpty()) {
+        sinks.report(run);
+      }
+    } else {
+      sinks.report(run);
+      sinks.report(parcel, answered);
       breakRun(run);
-    } else if (run != null && --run.sent == 0 && !run.behind.isEmpty()) {
+    }
+  }
+
+  /** After a delivery: the next message of the key waits for its turn. */
+  void queueNext(Parcel delivered) {
+    Run run = delivered.run;
+    if (run != null && run.sent == 0 && !run.behind.isEmpty()) {
       waiting.add(run.behind.remove());
     }
+  }
+
+  /**
+   * After a delivery: hands over the next message of the key without a turn, for the thread that
+   * brought the answer. Null if there is none, if others wait for their turn, or if the sender must
+   * look at it first.
+   */
+  @Nullable Parcel handOverNext(Parcel delivered, long now) {
+    Run run = delivered.run;
+    Parcel next = run == null || run.sent > 0 ? null : run.behind.peek();
+    if (run == null
+        || next == null
+        || !waiting.isEmpty()
+        || !next.checked
+        || !next.lease.holds(now)
+        || !breakers.allClosed(now)) {
+      return null;
+    }
+    run.behind.remove();
+    handOver(next, now);
+    return next;
+  }
+
+  /** The next few messages behind these, which the sender has not checked yet. */
+  List<Parcel> unchecked(List<Parcel> heads, int mostPerRun) {
+    List<Parcel> unchecked = new ArrayList<>();
+    for (Parcel head : heads) {
+      if (head.run != null) {
+        head.run.behind.stream()
+            .limit(mostPerRun)
+            .filter(parcel -> !parcel.checked)
+            .forEach(unchecked::add);
+      }
+    }
+    return unchecked;
   }
 
   /** Late: settled under its old lease it is refused, and so recorded as a conflict. */
   void finishLate(Parcel parcel, Outcome outcome, long now) {
     parcel.stage = Parcel.Stage.ANSWERED;
-    answer(parcel, new Answered(parcel.claimed, outcome, parcel.latencyMs(now), null, true));
+    sinks.report(parcel, new Answered(parcel.claimed, outcome, parcel.latencyMs(now), null, true));
   }
 
   void releaseWaiting() {
@@ -222,6 +278,7 @@ final class Parcels {
 
   private void releaseBehind(@Nullable Run run) {
     if (run != null) {
+      sinks.report(run);
       run.behind.forEach(this::release);
       run.behind.clear();
     }
@@ -238,10 +295,6 @@ final class Parcels {
   private void unsent(Parcel parcel, Answered answered) {
     breakers.left(parcel);
     parcel.stage = Parcel.Stage.ANSWERED;
-    answer(parcel, answered);
-  }
-
-  private void answer(Parcel parcel, Answered answered) {
-    calls.add(() -> parcel.sink.accept(answered));
+    sinks.report(parcel, answered);
   }
 }

@@ -3,6 +3,7 @@ package dev.postrider.enqueue;
 import dev.postrider.message.Enqueued;
 import dev.postrider.message.Json;
 import dev.postrider.message.NewMessage;
+import dev.postrider.message.Protocol;
 import java.nio.charset.StandardCharsets;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -22,12 +23,6 @@ import org.jspecify.annotations.Nullable;
  * piece: a function in FROM costs a tuple store for each call.
  */
 final class EnqueueCall {
-  /** Beyond these {@code postrider.usual} asks for a closer look, so a quick call is in vain. */
-  private static final int USUAL_PAYLOAD = 4096;
-
-  private static final int USUAL_NAMES = 200;
-  private static final int USUAL_HEADERS = 512;
-
   private final StringBuilder parameters = new StringBuilder(160).append("(?, ?");
   private final List<Object> values = new ArrayList<>(6);
   private final @Nullable String quick;
@@ -51,11 +46,12 @@ final class EnqueueCall {
         message.headers().isEmpty()
             ? 0
             : name(", headers => ?::jsonb", Json.write(message.headers()));
+    // Beyond these the quick function declines.
     boolean usual =
         message.isJson()
-            && message.payload().length <= USUAL_PAYLOAD
-            && names <= USUAL_NAMES
-            && headers <= USUAL_HEADERS
+            && message.payload().length <= Protocol.USUAL_PAYLOAD
+            && names <= Protocol.USUAL_NAMES
+            && headers <= Protocol.USUAL_HEADERS
             && message.notBefore() == null
             && message.id() == null;
     this.quick = usual ? quick(message) : null;

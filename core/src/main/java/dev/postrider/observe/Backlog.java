@@ -26,14 +26,14 @@ public record Backlog(
   private static final Duration TIMEOUT = Duration.ofSeconds(2);
   private static final String TOPICS =
       """
-      select namespace, topic, pending, estimated, oldest_age_seconds, dead, dead_estimated
+      select namespace, topic, pending, estimated, oldest_age_seconds, dead, dead_estimated, subscription
         from postrider.backlog()
       """;
   private static final String DISPATCHING =
       "select processing, stuck, blocked_keys, blocked_keys_at_least from postrider.dispatching()";
 
   /**
-   * One topic's share.
+   * The share of one topic, or of one of its named subscriptions.
    *
    * @param pending messages neither delivered, dead nor under a lease, scheduled ones included
    * @param estimated whether {@code pending} is an estimate
@@ -119,7 +119,7 @@ public record Backlog(
       while (row.next()) {
         topics.add(
             new Topic(
-                new Route(row.getString(1), row.getString(2)),
+                new Route(row.getString(1), row.getString(2), row.getString(8)),
                 row.getLong(3),
                 row.getBoolean(4),
                 Duration.ofMillis(Math.round(row.getDouble(5) * 1000)),

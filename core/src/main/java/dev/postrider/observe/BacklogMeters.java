@@ -124,7 +124,12 @@ public final class BacklogMeters {
                 topic ->
                     MultiGauge.Row.of(
                         Tags.of(
-                            "namespace", topic.route().namespace(), "topic", topic.route().topic()),
+                            "namespace",
+                            topic.route().namespace(),
+                            "topic",
+                            topic.route().topic(),
+                            "subscription",
+                            topic.route().subscription()),
                         value.applyAsDouble(topic)))
             .toList(),
         true);

@@ -7,6 +7,7 @@ import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -32,25 +33,28 @@ public final class Fleet {
                        from postrider.lease l group by l.worker) l on l.worker = w.id
          where w.stopped_at is null and (w.seen_at > now() - interval '1 day' or l.open > 0)
          group by 1, 2 order by 5, 1, 2 limit 100)
-      select f.*, r.version, r.host, r.pid, d.names, d.types, d.breakers, d.open_targets,
-             t.namespaces, t.topics, t.destinations
+      select f.*, r.version, r.host, r.pid, d.names, d.types, d.breakers, d.open_targets, d.since,
+             t.namespaces, t.topics, t.subscriptions, t.destinations
         from found f left join postrider.relay r on r.worker = f.worker
        cross join lateral (
          select coalesce(array_agg(d.name), '{}') as names,
                 coalesce(array_agg(d.type), '{}') as types,
                 coalesce(array_agg(d.breaker), '{}') as breakers,
-                coalesce(array_agg(d.open_targets), '{}') as open_targets
+                coalesce(array_agg(d.open_targets), '{}') as open_targets,
+                coalesce(array_agg((extract(epoch from d.changed_at) * 1000)::bigint), '{}') as since
            from (select * from postrider.relay_destination d
                   where d.worker = f.worker order by d.name limit 100) d) d
        cross join lateral (
          select coalesce(array_agg(t.namespace), '{}') as namespaces,
                 coalesce(array_agg(t.topic), '{}') as topics,
+                coalesce(array_agg(t.subscription), '{}') as subscriptions,
                 coalesce(array_agg(t.destination), '{}') as destinations
            from (select * from postrider.relay_route t
-                  where t.worker = f.worker order by t.namespace, t.topic limit 100) t) t
+                  where t.worker = f.worker order by t.namespace, t.topic, t.subscription limit 100) t) t
        order by f.seconds, f.name, f.instance
       """;
-  private static final String UNROUTED = "select namespace, topic from postrider.unrouted_topics()";
+  private static final String UNROUTED =
+      "select namespace, topic, subscription from postrider.unrouted_topics()";
 
   private final Database database;
 
@@ -91,7 +95,8 @@ public final class Fleet {
     try (Database.Session session = database.open()) {
       return new State(
           session.list(RELAYS, Fleet::relay),
-          session.list(UNROUTED, row -> new Route(row.getString(1), row.getString(2))));
+          session.list(
+              UNROUTED, row -> new Route(row.getString(1), row.getString(2), row.getString(3))));
     }
   }
 
@@ -115,9 +120,12 @@ public final class Fleet {
     String[] types = texts(row.getArray("types"));
     String[] breakers = texts(row.getArray("breakers"));
     Integer[] openTargets = (Integer[]) row.getArray("open_targets").getArray();
+    Long[] since = (Long[]) row.getArray("since").getArray();
     List<LiveRelay.Served> served = new ArrayList<>();
     for (int i = 0; i < names.length; i++) {
-      served.add(new LiveRelay.Served(names[i], types[i], breakers[i], openTargets[i]));
+      served.add(
+          new LiveRelay.Served(
+              names[i], types[i], breakers[i], openTargets[i], Instant.ofEpochMilli(since[i])));
     }
     return served;
   }
@@ -125,10 +133,12 @@ public final class Fleet {
   private static List<LiveRelay.ServedRoute> routes(ResultSet row) throws SQLException {
     String[] namespaces = texts(row.getArray("namespaces"));
     String[] topics = texts(row.getArray("topics"));
+    String[] subscriptions = texts(row.getArray("subscriptions"));
     String[] destinations = texts(row.getArray("destinations"));
     List<LiveRelay.ServedRoute> routes = new ArrayList<>();
     for (int i = 0; i < namespaces.length; i++) {
-      routes.add(new LiveRelay.ServedRoute(namespaces[i], topics[i], destinations[i]));
+      routes.add(
+          new LiveRelay.ServedRoute(namespaces[i], topics[i], subscriptions[i], destinations[i]));
     }
     return routes;
   }

@@ -36,8 +36,9 @@ public record LiveRelay(
    *
    * @param breaker closed, open or half_open
    * @param openTargets targets of it that fail and are left alone for a while
+   * @param since when its breaker or the number of open targets changed last
    */
-  public record Served(String name, String type, String breaker, int openTargets) {
+  public record Served(String name, String type, String breaker, int openTargets, Instant since) {
     /** Whether messages pass. */
     public boolean closed() {
       return breaker.equals("closed");
@@ -45,11 +46,13 @@ public record LiveRelay(
   }
 
   /** Which messages a relay sends where; {@code *} stands for all. Immutable. */
-  public record ServedRoute(String namespace, String topic, String destination) {
+  public record ServedRoute(
+      String namespace, String topic, String subscription, String destination) {
     private static final String ANY = "*";
 
     boolean serves(Route route) {
-      return (namespace.equals(ANY) || namespace.equals(route.namespace()))
+      return subscription.equals(route.subscription())
+          && (namespace.equals(ANY) || namespace.equals(route.namespace()))
           && (topic.equals(ANY) || topic.equals(route.topic()));
     }
 
@@ -60,7 +63,8 @@ public record LiveRelay(
 
     @Override
     public String toString() {
-      return namespace + "/" + topic + " -> " + destination;
+      String name = namespace + "/" + topic + (subscription.isEmpty() ? "" : "#" + subscription);
+      return name + " -> " + destination;
     }
   }
 

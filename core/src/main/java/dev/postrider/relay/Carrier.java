@@ -4,12 +4,14 @@ import dev.postrider.claim.ClaimPath;
 import dev.postrider.claim.ClaimRequest;
 import dev.postrider.claim.ClaimResult;
 import dev.postrider.claim.Claims;
+import dev.postrider.claim.FanOut;
 import dev.postrider.dispatch.Amount;
 import dev.postrider.dispatch.Dispatcher;
 import dev.postrider.dispatch.LeaseClock;
 import dev.postrider.message.Answered;
 import dev.postrider.message.Claimed;
 import dev.postrider.message.Outcome;
+import dev.postrider.message.Protocol;
 import dev.postrider.message.Settlement;
 import dev.postrider.observe.RelayListener;
 import dev.postrider.relay.Routing.Load;
@@ -52,11 +54,16 @@ final class Carrier implements Runnable {
   private static final long ANSWER_SOON_NANOS = 10_000_000;
   private static final int MAX_EMPTY_LOOKS = 64;
   private static final Duration ROOM_AGAIN = Duration.ofMillis(50);
+
+  /** Another relay fans a topic out: it takes a few milliseconds. */
+  private static final Duration FAN_OUT_AGAIN = Duration.ofMillis(5);
+
   private static final Duration UNWOKEN = Duration.ofHours(1);
 
   /** The stages as this loop sees them. */
   record Stages(
       Claims claims,
+      FanOut fanOut,
       Settlements settlements,
       Leases leases,
       Doorbell doorbell,
@@ -76,7 +83,7 @@ final class Carrier implements Runnable {
 
   private final LinkedBlockingQueue<Answered> answered = new LinkedBlockingQueue<>();
   private final Map<Long, Held> held = new ConcurrentHashMap<>();
-  private final Map<Dispatcher, ClaimPath> paths = new HashMap<>();
+  private final Map<Routing.Feed, ClaimPath> paths = new HashMap<>();
   private List<Settlement> unsettled = List.of();
   private volatile boolean stopping;
   private volatile long loopedAtNanos = System.nanoTime();
@@ -170,6 +177,9 @@ final class Carrier implements Runnable {
         if (discover && !stopping) {
           discover = !session.tryRun("discover", this::discover, wakeup);
         }
+        if (lead && stages.routing().fanOutDue() && !stopping) {
+          session.tryRun("fan out", this::fanOut, wakeup);
+        }
         List<Load> loads = loads();
         try {
           if (unsettled.isEmpty() && loads.isEmpty()) {
@@ -220,6 +230,12 @@ final class Carrier implements Runnable {
     hungry |= stages.routing().discover(connection);
   }
 
+  /** Only the lead does it: one relay at a time fans a topic out. */
+  private void fanOut(Connection connection) throws SQLException {
+    stages.routing().fanOut(connection, stages.fanOut());
+    hungry = true;
+  }
+
   private void connected(Connection connection) throws SQLException {
     stages.schemaCheck().run(connection);
     worker = stages.leases().worker(connection, name, instance);
@@ -238,7 +254,7 @@ final class Carrier implements Runnable {
     for (Answered answer = answered.peek();
         answer != null && settlements.size() < 4 * config.batchSize();
         answer = answered.peek()) {
-      if (answer.late() && holds(settlements, answer)) {
+      if (answer.late() && holds(settlements, answer)) { // also of another subscription
         break; // one call settles a message once, and the timeout came first
       }
       answered.remove();
@@ -282,7 +298,7 @@ final class Carrier implements Runnable {
     List<Claimed> claimed = new ArrayList<>();
     boolean[] full = {false};
     List<Settlement> settling = unsettled;
-    @Nullable Set<UUID>[] refused = newHolder();
+    @Nullable Set<Settlement>[] refused = newHolder();
     long askedAt = System.nanoTime();
     boolean done =
         session.tryRun(
@@ -369,7 +385,7 @@ final class Carrier implements Runnable {
   }
 
   @SuppressWarnings({"unchecked", "rawtypes"})
-  private static @Nullable Set<UUID>[] newHolder() {
+  private static @Nullable Set<Settlement>[] newHolder() {
     return new Set[1];
   }
 
@@ -378,7 +394,7 @@ final class Carrier implements Runnable {
     long start = System.nanoTime();
     int room = load.room().messages();
     boolean alone = load.room().alone();
-    ClaimPath path = paths.computeIfAbsent(load.dispatcher(), d -> new ClaimPath());
+    ClaimPath path = paths.computeIfAbsent(load.feed(), d -> new ClaimPath());
     ClaimRequest.Start from = path.start(start);
     ClaimResult found =
         stages
@@ -396,7 +412,7 @@ final class Carrier implements Runnable {
                 stages.routing()::name);
     long end = System.nanoTime();
     int count = found.messages().size();
-    boolean full = count >= room - room / 8; // as the claim itself sees it
+    boolean full = count >= room - room / Protocol.FULL_SHARE;
     if (alone) {
       lookAgain = true;
     } else {
@@ -410,7 +426,7 @@ final class Carrier implements Runnable {
     return full;
   }
 
-  private void settled(List<Settlement> settlements, Set<UUID> refused) {
+  private void settled(List<Settlement> settlements, Set<Settlement> refused) {
     for (Settlement settlement : settlements) {
       Claimed claimed = settlement.claimed();
       Dispatcher dispatcher = stages.routing().line(claimed.routeId()).dispatcher();
@@ -420,7 +436,7 @@ final class Carrier implements Runnable {
       }
       // Its followers, or what a retry left room for, may be claimable now.
       hungry |= claimed.ordered();
-      if (refused.contains(claimed.message().id())) {
+      if (refused.contains(settlement)) {
         stages.listener().conflict(dispatcher.name(), settlement);
       } else {
         stages.listener().settled(dispatcher.name(), settlement);
@@ -477,6 +493,10 @@ final class Carrier implements Runnable {
       // Look once more: what committed before the flag went up did not ring. Also if another relay
       // raised it: that one looks for its own routes only.
       hungry = armed;
+      return;
+    }
+    if (stages.routing().fanOutDue() && lead && !stopping) {
+      wakeup.pause(FAN_OUT_AGAIN);
       return;
     }
     Duration longest = lead ? config.pollInterval() : UNWOKEN;
@@ -540,7 +560,8 @@ final class Carrier implements Runnable {
       busySinceNanos = claimed.isEmpty() ? 0 : now;
     } else if (now - busySinceNanos > BUSY_NANOS) {
       Set<Integer> busy = claimed.stream().map(Claimed::routeId).collect(Collectors.toSet());
-      armed = !session.tryRun("wake", c -> stages.doorbell().disarm(c, busy), wakeup);
+      Set<Integer> quiet = stages.routing().withTopics(busy);
+      armed = !session.tryRun("wake", c -> stages.doorbell().disarm(c, quiet), wakeup);
     }
   }
 }

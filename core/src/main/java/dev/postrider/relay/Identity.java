@@ -1,11 +1,8 @@
 package dev.postrider.relay;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
+import dev.postrider.store.Version;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
-import java.nio.charset.StandardCharsets;
 
 /**
  * Which relay this is. Immutable.
@@ -18,15 +15,7 @@ record Identity(
     String name, String instance, String version, String host, long pid, boolean listens) {
   static Identity of(String name, String instance, boolean listens) {
     long pid = ProcessHandle.current().pid();
-    return new Identity(name, instance, readVersion(), localHost(), pid, listens);
-  }
-
-  private static String readVersion() {
-    try (InputStream in = Identity.class.getResourceAsStream("version.txt")) {
-      return in == null ? "unknown" : new String(in.readAllBytes(), StandardCharsets.UTF_8).strip();
-    } catch (IOException e) {
-      throw new UncheckedIOException("the jar cannot be read", e);
-    }
+    return new Identity(name, instance, Version.current(), localHost(), pid, listens);
   }
 
   /** The environment first: asking the system may ask a name server. */

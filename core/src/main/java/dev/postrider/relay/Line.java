@@ -10,14 +10,17 @@ import dev.postrider.settle.Verdicts;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which messages go where: a topic of a namespace, or all of its topics.
+ * Which messages go where: a subscription of a topic, or the default subscription of all topics of
+ * a namespace.
  *
  * @param namespace a name, or {@code *} for every namespace that no other line serves
  * @param topic a name, or {@code *} for every topic that no other line names
+ * @param subscription empty for the default subscription
  */
 record Line(
     String namespace,
     String topic,
+    String subscription,
     Dispatcher dispatcher,
     RetryPolicy policy,
     MessageCheck messageCheck) {
@@ -39,13 +42,19 @@ record Line(
   }
 
   boolean serves(Route route) {
+    return subscription.equals(route.subscription()) && servesTopic(route);
+  }
+
+  /** Whether it serves a subscription of the topic. */
+  boolean servesTopic(Route route) {
     return (namespace.equals(ANY) || namespace.equals(route.namespace()))
         && (topic.equals(ANY) || topic.equals(route.topic()));
   }
 
   @Override
   public String toString() {
-    return namespace + "/" + topic + " -> " + dispatcher.name();
+    String name = namespace + "/" + topic + (subscription.isEmpty() ? "" : "#" + subscription);
+    return name + " -> " + dispatcher.name();
   }
 
   /** How much it leaves open: the line that leaves least wins, and the namespace counts first. */

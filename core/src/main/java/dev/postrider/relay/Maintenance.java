@@ -48,7 +48,11 @@ final class Maintenance implements Runnable {
   }
 
   /** What this relay tells the fleet, and what it knows of the others. */
-  record FleetWork(Registration registration, UnroutedTopics unrouted, RingOwners ringOwners) {}
+  record FleetWork(
+      Registration registration,
+      Declarations declarations,
+      UnroutedTopics unrouted,
+      RingOwners ringOwners) {}
 
   private final RelayConfig config;
   private final List<Carrier> carriers;
@@ -85,6 +89,7 @@ final class Maintenance implements Runnable {
             "record",
             REFRESH_EVERY,
             connection -> fleet.registration.update(connection, carriers.get(0).worker())));
+    chores.add(new Chore("subscribe", AGAIN_MAX, fleet.declarations::update));
     chores.add(
         new Chore("fleet", shorter(FLEET_EVERY, config.reapInterval()), fleet.ringOwners::refresh));
     chores.add(new Chore("unrouted", config.reapInterval(), fleet.unrouted::look));

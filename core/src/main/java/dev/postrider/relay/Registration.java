@@ -106,6 +106,7 @@ final class Registration {
                     Map.of(
                         "namespace", line.namespace(),
                         "topic", line.topic(),
+                        "subscription", line.subscription(),
                         "destination", line.dispatcher().name()))
             .toList());
   }

@@ -1,6 +1,7 @@
 package dev.postrider.relay;
 
 import dev.postrider.claim.Claims;
+import dev.postrider.claim.FanOut;
 import dev.postrider.dispatch.Destination;
 import dev.postrider.dispatch.DestinationOptions;
 import dev.postrider.dispatch.Dispatcher;
@@ -21,9 +22,11 @@ import dev.postrider.wake.DoorbellListener;
 import dev.postrider.wake.Wakeup;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
@@ -61,6 +64,7 @@ public final class Relay implements AutoCloseable {
     Carrier.Stages stages =
         new Carrier.Stages(
             new Claims(builder.schema),
+            new FanOut(builder.schema),
             new Settlements(builder.schema),
             new Leases(builder.schema),
             new Doorbell(builder.schema),
@@ -81,7 +85,10 @@ public final class Relay implements AutoCloseable {
     this.ringOwners = new RingOwners(identity.instance(), builder.schema);
     Maintenance.FleetWork fleet =
         new Maintenance.FleetWork(
-            registration, new UnroutedTopics(routing, builder.schema), ringOwners);
+            registration,
+            new Declarations(List.copyOf(builder.lines), config.name(), builder.schema),
+            new UnroutedTopics(routing, builder.schema),
+            ringOwners);
     this.maintenance = new Maintenance(config, stages, sessions, carriers, dispatchers, fleet);
     this.retains = !builder.retention.periods().isEmpty();
     this.retention =
@@ -138,6 +145,9 @@ public final class Relay implements AutoCloseable {
       routing.rungForAll();
       carriers.get(0).wakeup().signal(Wakeup.Reason.NOTIFY);
     } else if (!ROUTE.matcher(payload).matches()) {
+      if (payload.equals("subscriptions")) {
+        routing.topicsChanged();
+      }
       carriers.get(0).wakeup().signal(Wakeup.Reason.CONTROL);
     } else {
       rung(Integer.parseInt(payload));
@@ -150,7 +160,7 @@ public final class Relay implements AutoCloseable {
     }
     Route route = routing.known(routeId);
     Wakeup lead = carriers.get(0).wakeup();
-    if (route == null || ringOwners.owns(route)) {
+    if (route == null || ringOwners.owns(route, routing.fansOut(routeId))) {
       lead.signal(Wakeup.Reason.NOTIFY);
     } else {
       lead.signalAfter(Wakeup.Reason.NOTIFY, OTHERS_RING);
@@ -261,7 +271,15 @@ public final class Relay implements AutoCloseable {
     private RelayListener listener = RelayListener.NONE;
 
     private record Planned(
-        String namespace, String topic, String destination, RouteOptions options) {}
+        String namespace,
+        String topic,
+        String subscription,
+        String destination,
+        RouteOptions options) {
+      String name() {
+        return namespace + "/" + topic + (subscription.isEmpty() ? "" : "#" + subscription);
+      }
+    }
 
     private Builder(DataSource dataSource) {
       this.dataSource = dataSource;
@@ -316,8 +334,25 @@ public final class Relay implements AutoCloseable {
      * has no route of its own, {@code *} as namespace every namespace that has none.
      */
     public Builder route(String namespace, String topic, String destination, RouteOptions how) {
-      planned.add(new Planned(namespace, topic, destination, how));
+      planned.add(new Planned(namespace, topic, "", destination, how));
       return this;
+    }
+
+    /**
+     * Sends every message of a topic to a destination, beside its other subscriptions. Each
+     * subscription has its own progress: order, retries, dead letters, pause. The relay adds the
+     * subscription to the topic in the database when it starts, and never removes it.
+     *
+     * @param name the subscription's name within the topic
+     */
+    public Builder subscription(
+        String namespace, String topic, String name, String destination, RouteOptions how) {
+      planned.add(new Planned(namespace, topic, name, destination, how));
+      return this;
+    }
+
+    public Builder subscription(String namespace, String topic, String name, String destination) {
+      return subscription(namespace, topic, name, destination, RouteOptions.DEFAULT);
     }
 
     public Builder route(String namespace, String topic, String destination) {
@@ -326,15 +361,24 @@ public final class Relay implements AutoCloseable {
 
     public Relay build() {
       List<String> wrong = new ArrayList<>();
+      Set<String> named = new HashSet<>();
       if (planned.isEmpty()) {
         wrong.add("there is no route; give at least one with route(namespace, topic, destination)");
       }
       for (Planned plan : planned) {
         if (!destinations.containsKey(plan.destination())) {
           wrong.add(
-              "route %s/%s names destination '%s', which is not among %s"
-                  .formatted(
-                      plan.namespace(), plan.topic(), plan.destination(), destinations.keySet()));
+              "route %s names destination '%s', which is not among %s"
+                  .formatted(plan.name(), plan.destination(), destinations.keySet()));
+        }
+        if (!plan.subscription().isEmpty()
+            && (plan.namespace().equals(Line.ANY) || plan.topic().equals(Line.ANY))) {
+          wrong.add(
+              "subscription %s has no exact topic; name the namespace and the topic, without *"
+                  .formatted(plan.name()));
+        }
+        if (!plan.subscription().isEmpty() && !named.add(plan.name())) {
+          wrong.add("subscription %s is given twice".formatted(plan.name()));
         }
       }
       destinations.forEach((name, destination) -> timeout(name, destination, wrong));
@@ -356,7 +400,13 @@ public final class Relay implements AutoCloseable {
         if (dispatcher != null) {
           RetryPolicy policy = plan.options().retry();
           lines.add(
-              new Line(plan.namespace(), plan.topic(), dispatcher, policy, plan.options().check()));
+              new Line(
+                  plan.namespace(),
+                  plan.topic(),
+                  plan.subscription(),
+                  dispatcher,
+                  policy,
+                  plan.options().check()));
         }
       }
       return new Relay(this, heard);

@@ -21,16 +21,18 @@ final class RingOwners {
   static final int OWNERS = 2;
 
   private static final String OTHERS =
-      "select instance, namespace, topic from postrider.ring_owners(?)";
+      "select instance, namespace, topic, subscription from postrider.ring_owners(?)";
 
   private final String instance;
   private final String query;
   private volatile Map<String, List<Served>> others = Map.of();
 
   /** A route of another living relay. */
-  private record Served(String namespace, String topic) {
-    boolean serves(Route route) {
-      return (namespace.equals(Line.ANY) || namespace.equals(route.namespace()))
+  private record Served(String namespace, String topic, String subscription) {
+    /** A ring for a topic that fans out is answered by all who serve one of its subscriptions. */
+    boolean serves(Route route, boolean fansOut) {
+      return (fansOut || subscription.equals(route.subscription()))
+          && (namespace.equals(Line.ANY) || namespace.equals(route.namespace()))
           && (topic.equals(Line.ANY) || topic.equals(route.topic()));
     }
   }
@@ -49,7 +51,7 @@ final class RingOwners {
         while (row.next()) {
           found
               .computeIfAbsent(row.getString(1), relay -> new ArrayList<>())
-              .add(new Served(row.getString(2), row.getString(3)));
+              .add(new Served(row.getString(2), row.getString(3), row.getString(4)));
         }
       }
     }
@@ -57,12 +59,12 @@ final class RingOwners {
   }
 
   /** Whether this relay answers rings for the topic at once. */
-  boolean owns(Route route) {
+  boolean owns(Route route, boolean fansOut) {
     long mine = weight(instance, route);
     int before = 0;
     for (Map.Entry<String, List<Served>> other : others.entrySet()) {
       if (weight(other.getKey(), route) > mine
-          && other.getValue().stream().anyMatch(served -> served.serves(route))
+          && other.getValue().stream().anyMatch(served -> served.serves(route, fansOut))
           && ++before == OWNERS) {
         return false;
       }

@@ -1,5 +1,6 @@
 package dev.postrider.relay;
 
+import dev.postrider.claim.FanOut;
 import dev.postrider.dispatch.Amount;
 import dev.postrider.dispatch.Dispatcher;
 import dev.postrider.dispatch.Dispatcher.Room;
@@ -45,7 +46,7 @@ final class Routing {
 
   private static final String QUEUED = "select route, ready from postrider.queued_routes()";
   private static final String NAMES =
-      "select id, namespace, topic from postrider.route where id = any (?)";
+      "select id, namespace, topic, subscription, topic_id, fans_out from postrider.route where id = any (?)";
   private static final String PAUSES = "select kind, name from postrider.pause";
 
   private final List<Line> lines;
@@ -53,7 +54,10 @@ final class Routing {
   private final String names;
   private final String pauses;
   private final Map<Integer, Known> known = new ConcurrentHashMap<>();
-  private final Map<Dispatcher, Traffic> traffic = new LinkedHashMap<>();
+  private final Map<Feed, Traffic> traffic = new LinkedHashMap<>();
+  private final Set<Integer> toFanOut = new LinkedHashSet<>();
+  private volatile boolean fanOutDue;
+  private volatile boolean topicsChanged;
   private volatile Set<String> paused = Set.of();
   private volatile long unknownRings;
   private volatile long discoveredRings;
@@ -77,12 +81,27 @@ final class Routing {
     this.names = schema.sql(NAMES);
     this.pauses = schema.sql(PAUSES);
     for (Line line : lines) {
-      traffic.computeIfAbsent(line.dispatcher(), d -> new Traffic());
+      traffic.computeIfAbsent(Feed.of(line), d -> new Traffic());
     }
   }
 
-  /** A topic, and the line that serves it, if any. */
-  private record Known(Route route, @Nullable Line line) {}
+  /**
+   * A topic or a named subscription, and the line that serves it, if any.
+   *
+   * @param topicId the topic of a named subscription, else 0
+   * @param fansOut whether it is a topic with several subscriptions
+   */
+  private record Known(Route route, @Nullable Line line, int topicId, boolean fansOut) {}
+
+  /**
+   * What one claim is for. Two subscriptions of a topic are never in one claim: it would have a
+   * message twice.
+   */
+  record Feed(Dispatcher dispatcher, String subscription) {
+    static Feed of(Line line) {
+      return new Feed(line.dispatcher(), line.subscription());
+    }
+  }
 
   /**
    * The topics of a destination that have messages, or had some lately. Guarded by this.
@@ -95,18 +114,26 @@ final class Routing {
   }
 
   /**
-   * What one claim may take, for one destination. Its room is set aside until {@link #done}.
+   * What one claim may take, for one feed. Its room is set aside until {@link #done}.
    *
    * @param partial whether there are more topics that are ready than one claim looks at
    */
-  record Load(Dispatcher dispatcher, Room room, List<Integer> routes, boolean partial) {
+  record Load(Feed feed, Room room, List<Integer> routes, boolean partial) {
+    Dispatcher dispatcher() {
+      return feed.dispatcher();
+    }
+
     void done() {
-      dispatcher.unreserve(room);
+      dispatcher().unreserve(room);
     }
   }
 
   /** Reads the pauses again; returns whether something was resumed. */
   boolean refresh(Connection connection) throws SQLException {
+    if (topicsChanged) {
+      topicsChanged = false;
+      lookUpAgain(connection);
+    }
     Set<String> now = new HashSet<>();
     try (Statement statement = connection.createStatement();
         ResultSet row = statement.executeQuery(pauses)) {
@@ -131,6 +158,7 @@ final class Routing {
       }
     }
     lookUp(connection, found.keySet());
+    found.keySet().removeIf(this::noticeToFanOut);
     discoveredAtNanos = clock.getAsLong();
     discoveryTookNanos = discoveredAtNanos - start;
     boolean more = merge(found, start);
@@ -138,19 +166,87 @@ final class Routing {
     return more;
   }
 
-  private void lookUp(Connection connection, Set<Integer> ids) throws SQLException {
-    Object[] unknown = ids.stream().filter(id -> !known.containsKey(id)).toArray();
-    if (unknown.length == 0) {
-      return;
+  /** A negative number is that of a topic with messages that are not fanned out yet. */
+  private boolean noticeToFanOut(int id) {
+    Known topic = id < 0 ? known.get(-id) : null;
+    if (topic != null && servesTopic(topic.route())) {
+      if (!topic.fansOut()) {
+        known.put(-id, new Known(topic.route(), topic.line(), 0, true));
+      }
+      addToFanOut(-id);
     }
+    return id < 0;
+  }
+
+  private synchronized void addToFanOut(int topic) {
+    toFanOut.add(topic);
+    fanOutDue = true;
+  }
+
+  /** Subscriptions were added or removed; noticed with the next {@link #refresh}. */
+  void topicsChanged() {
+    topicsChanged = true;
+  }
+
+  /** Whether messages were met that are not fanned out yet. */
+  boolean fanOutDue() {
+    return fanOutDue;
+  }
+
+  /** Fans messages out, so that they can be claimed. */
+  void fanOut(Connection connection, FanOut fanOut) throws SQLException {
+    List<Integer> topics;
+    synchronized (this) {
+      topics = List.copyOf(toFanOut);
+      toFanOut.clear();
+      fanOutDue = false;
+    }
+    Set<Integer> of = Set.copyOf(topics);
+    List<Integer> served =
+        known.entrySet().stream()
+            .filter(k -> of.contains(k.getKey()) || of.contains(k.getValue().topicId()))
+            .filter(k -> k.getValue().line() != null)
+            .map(Map.Entry::getKey)
+            .toList();
+    boolean again = true;
+    try {
+      FanOut.Result result = fanOut.run(connection, topics, served);
+      again = result.more() || result.busy();
+      lookUp(connection, Set.copyOf(result.routes()));
+      synchronized (this) {
+        result.routes().forEach(id -> activate(id, true));
+      }
+    } finally {
+      if (again) {
+        topics.forEach(this::addToFanOut);
+      }
+    }
+  }
+
+  private boolean servesTopic(Route route) {
+    return lines.stream().anyMatch(line -> line.servesTopic(route));
+  }
+
+  private void lookUpAgain(Connection connection) throws SQLException {
+    read(connection, known.keySet().toArray());
+  }
+
+  private void lookUp(Connection connection, Set<Integer> ids) throws SQLException {
+    Object[] unknown = ids.stream().map(Math::abs).filter(id -> !known.containsKey(id)).toArray();
+    if (unknown.length > 0) {
+      read(connection, unknown);
+    }
+  }
+
+  private void read(Connection connection, Object[] unknown) throws SQLException {
     try (PreparedStatement query = connection.prepareStatement(names)) {
       query.setArray(1, connection.createArrayOf("int4", unknown));
       try (ResultSet row = query.executeQuery()) {
         while (row.next()) {
-          Route route = new Route(row.getString(2), row.getString(3));
+          Route route = new Route(row.getString(2), row.getString(3), row.getString(4));
           @Nullable Line line = lineOf(route);
           metUnserved |= line == null;
-          known.put(row.getInt(1), new Known(route, line));
+          known.put(row.getInt(1), new Known(route, line, row.getInt(5), row.getBoolean(6)));
         }
       }
     }
@@ -175,8 +271,7 @@ final class Routing {
   /** Returns whether the topic became ready. */
   private boolean activate(int id, boolean ready) {
     Known topic = known.get(id);
-    Traffic of =
-        topic == null || topic.line() == null ? null : traffic.get(topic.line().dispatcher());
+    Traffic of = topic == null || topic.line() == null ? null : traffic.get(Feed.of(topic.line()));
     if (of == null) {
       return false;
     }
@@ -191,8 +286,30 @@ final class Routing {
       unknownRings++;
       return true;
     }
+    if (topic.fansOut() && servesTopic(topic.route())) {
+      addToFanOut(id);
+      return true;
+    }
     activate(id, true);
     return topic.line() != null;
+  }
+
+  /** Whether the topic is known to have several subscriptions. */
+  boolean fansOut(int id) {
+    Known topic = known.get(id);
+    return topic != null && topic.fansOut();
+  }
+
+  /** The same topics, and those of the named subscriptions among them. */
+  Set<Integer> withTopics(Set<Integer> ids) {
+    Set<Integer> all = new HashSet<>(ids);
+    for (int id : ids) {
+      Known topic = known.get(id);
+      if (topic != null && topic.topicId() > 0) {
+        all.add(topic.topicId());
+      }
+    }
+    return all;
   }
 
   /** Whether a topic was met that no line serves. */
@@ -223,21 +340,22 @@ final class Routing {
   }
 
   /**
-   * What may be claimed now: one claim per destination with room to spare. Not one for all of them:
-   * a key's messages for two destinations in one claim would be sent side by side, and a slow
-   * destination's limits would be everyone's.
+   * What may be claimed now: one claim per destination and subscription with room to spare. Not one
+   * for all of them: a key's messages for two destinations in one claim would be sent side by side,
+   * and a slow destination's limits would be everyone's.
    *
    * @param leaving what the same transaction settles
    */
   synchronized List<Load> loads(int batchSize, int claims, Map<Dispatcher, Amount> leaving) {
     List<Load> loads = new ArrayList<>();
     traffic.forEach(
-        (dispatcher, of) -> {
+        (feed, of) -> {
+          Dispatcher dispatcher = feed.dispatcher();
           List<Integer> open = open(dispatcher, of);
           Amount leaves = leaving.getOrDefault(dispatcher, Amount.NONE);
           Room room = open.isEmpty() ? null : dispatcher.reserve(batchSize, claims, leaves);
           if (room != null) {
-            loads.add(load(dispatcher, room, of, open));
+            loads.add(load(feed, room, of, open));
           }
         });
     return loads;
@@ -250,15 +368,21 @@ final class Routing {
     }
     return now.contains("destination " + dispatcher.name())
         ? List.of()
-        : of.routes.stream().filter(id -> !now.contains("topic " + name(id))).toList();
+        : of.routes.stream().filter(id -> !paused(name(id), now)).toList();
+  }
+
+  private static boolean paused(Route route, Set<String> now) {
+    Route topic = route.withoutSubscription();
+    String name = route.subscription().isEmpty() ? "default" : route.subscription();
+    return now.contains("topic " + topic) || now.contains("subscription " + topic + "#" + name);
   }
 
   /**
    * Of too many topics it takes the next few, those that are ready first; the others get a part.
    */
-  private static Load load(Dispatcher dispatcher, Room room, Traffic of, List<Integer> open) {
+  private static Load load(Feed feed, Room room, Traffic of, List<Integer> open) {
     if (open.size() <= ROUTES_PER_CLAIM) {
-      return new Load(dispatcher, room, open, false);
+      return new Load(feed, room, open, false);
     }
     List<Integer> ready = open.stream().filter(of.ready::containsKey).toList();
     int idle = Math.min(open.size() - ready.size(), IDLE_ROUTES_PER_CLAIM);
@@ -270,12 +394,13 @@ final class Routing {
         .forEach(next::add);
     of.routes.removeAll(new HashSet<>(next));
     of.routes.addAll(next);
-    return new Load(dispatcher, room, next, most < ready.size());
+    return new Load(feed, room, next, most < ready.size());
   }
 
   /** Whether there is any topic that this relay may claim from. */
   synchronized boolean servesSomething() {
-    return traffic.entrySet().stream().anyMatch(e -> !open(e.getKey(), e.getValue()).isEmpty());
+    return traffic.entrySet().stream()
+        .anyMatch(e -> !open(e.getKey().dispatcher(), e.getValue()).isEmpty());
   }
 
   /** The topic with this number; null if it was never met. */

@@ -25,7 +25,8 @@ final class UnroutedTopics {
 
   UnroutedTopics(Routing routing, Schema schema) {
     this.routing = routing;
-    this.query = schema.sql("select namespace, topic from postrider.unrouted_topics()");
+    this.query =
+        schema.sql("select namespace, topic, subscription from postrider.unrouted_topics()");
   }
 
   /** Asks the database only if this relay has met a topic that it has no route for. */
@@ -36,7 +37,7 @@ final class UnroutedTopics {
     try (Statement statement = connection.createStatement();
         ResultSet row = statement.executeQuery(query)) {
       while (row.next() && logged.size() < LINES_MAX) {
-        log(new Route(row.getString(1), row.getString(2)));
+        log(new Route(row.getString(1), row.getString(2), row.getString(3)));
       }
     }
   }
@@ -48,6 +49,7 @@ final class UnroutedTopics {
           LogLine.of("outbox_topic_unrouted")
               .put("namespace", route.namespace())
               .put("topic", route.topic())
+              .put("subscription", route.subscription())
               .put("reason", "no living relay has a route for it, so its messages wait"));
     }
   }

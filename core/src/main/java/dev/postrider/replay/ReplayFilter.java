@@ -16,6 +16,7 @@ public final class ReplayFilter {
       Set.of(
           "namespace",
           "topic",
+          "subscription",
           "key",
           "tenant",
           "aggregate_type",

@@ -7,10 +7,16 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
@@ -30,8 +36,30 @@ public final class Settlements {
     this.settle = schema.sql(SETTLE);
   }
 
-  /** Returns the ids that were refused because their lease is lost. */
-  public Set<UUID> record(Connection connection, int worker, List<Settlement> settlements)
+  /** Returns those that were refused because their lease is lost. */
+  public Set<Settlement> record(Connection connection, int worker, List<Settlement> settlements)
+      throws SQLException {
+    Set<Settlement> refused = Collections.newSetFromMap(new IdentityHashMap<>());
+    for (List<Settlement> one : bySubscription(settlements)) {
+      Set<UUID> ids = settle(connection, worker, one);
+      if (!ids.isEmpty()) {
+        one.stream().filter(s -> ids.contains(s.claimed().message().id())).forEach(refused::add);
+      }
+    }
+    return refused;
+  }
+
+  /** One call settles a message once, and several subscriptions may have the same message. */
+  private static Collection<List<Settlement>> bySubscription(List<Settlement> settlements) {
+    Map<String, List<Settlement>> groups = new LinkedHashMap<>();
+    for (Settlement settlement : settlements) {
+      String subscription = settlement.claimed().message().route().subscription();
+      groups.computeIfAbsent(subscription, s -> new ArrayList<>()).add(settlement);
+    }
+    return groups.values();
+  }
+
+  private Set<UUID> settle(Connection connection, int worker, List<Settlement> settlements)
       throws SQLException {
     try (PreparedStatement call = connection.prepareStatement(settle)) {
       Columns columns = new Columns(connection, sorted(settlements));

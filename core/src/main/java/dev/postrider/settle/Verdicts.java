@@ -3,6 +3,7 @@ package dev.postrider.settle;
 import dev.postrider.message.Answered;
 import dev.postrider.message.Claimed;
 import dev.postrider.message.Outcome;
+import dev.postrider.message.Protocol;
 import dev.postrider.message.RetryPolicy;
 import dev.postrider.message.RetryPolicy.DeadPolicy;
 import dev.postrider.message.Settlement;
@@ -42,12 +43,9 @@ public final class Verdicts {
         : retry(answered, policy, retry);
   }
 
-  /** After so many lost leases a message is claimed alone, as the claim function has it. */
-  private static final int SUSPECT_AFTER = 3;
-
   /** A message whose relays died over it in as many attempts, in each of which it was alone. */
   public static boolean exhausted(Claimed claimed, RetryPolicy policy) {
-    return claimed.lostLeases() >= SUSPECT_AFTER + policy.maxAttempts();
+    return claimed.lostLeases() >= Protocol.SUSPECT_AFTER + policy.maxAttempts();
   }
 
   private static Settlement deferred(

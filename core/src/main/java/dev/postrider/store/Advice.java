@@ -50,9 +50,8 @@ public final class Advice {
   }
 
   private static String grant(Schema schema, String role, @Nullable String login) {
-    return ("The login%s needs a role. As the schema's owner: grant %s_%s to %s; roles are created,"
-            + " and brought up to date after an upgrade, by new Roles(schema).apply(connection), or:"
-            + " ./postrider migrate --roles")
+    return ("The login%s needs a role. As the schema's owner: grant %s_%s to %s; roles are created"
+            + " by new Roles(schema).apply(connection), or: ./postrider migrate --roles")
         .formatted(
             login == null ? "" : " \"" + login + "\"",
             schema.name(),

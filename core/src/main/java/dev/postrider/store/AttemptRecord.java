@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param no the try within its delivery; 0 for a conflict, which is not a try of its own
  * @param finishedAt null while it runs
+ * @param subscription empty for the default subscription
  */
 public record AttemptRecord(
     int delivery,
@@ -20,4 +21,5 @@ public record AttemptRecord(
     @Nullable String worker,
     @Nullable String code,
     @Nullable String error,
-    @Nullable String reference) {}
+    @Nullable String reference,
+    String subscription) {}

@@ -19,7 +19,8 @@ final class ClaimedRow {
     Message message =
         new Message(
             row.getObject("id", UUID.class),
-            new Route(row.getString("namespace"), row.getString("topic")),
+            new Route(
+                row.getString("namespace"), row.getString("topic"), row.getString("subscription")),
             row.getString("ordering_key"),
             row.getLong("sequence"),
             row.getString("dedupe_key"),

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +42,9 @@ public final class LeaseStore {
   private static final Logger log = LoggerFactory.getLogger(LeaseStore.class);
   private static final Instant LATEST = Instant.parse("9999-01-01T00:00:00Z");
 
+  /** How many full claims may pass before messages are fanned out. */
+  private static final int FAN_OUT_EVERY = 16;
+
   private static final long SEEN_EVERY = Duration.ofMinutes(1).toNanos();
 
   private static final String WORKER = "select postrider.worker_id(?)";
@@ -49,11 +53,11 @@ public final class LeaseStore {
   // has no message, only the cursor for the next claim.
   private static final String CLAIM =
       """
-      select c.*, r.namespace, r.topic
+      select c.*, r.namespace, r.topic, r.subscription
         from postrider.claim_from(?, ?, ?, ?, array(
                select w.id from postrider.queued_routes() q join postrider.route w on w.id = q.route
-                where exists (select from unnest(?, ?) as g(namespace, topic)
-                               where w.namespace = g.namespace
+                where exists (select from unnest(?, ?, ?) as g(namespace, topic, subscription)
+                               where w.namespace = g.namespace and w.subscription = g.subscription
                                  and (g.topic is null or w.topic = g.topic))
                 order by not q.ready, w.id <= coalesce((?::postrider.claim_cursor).route, 0), w.id
                 limit 1000),
@@ -64,12 +68,24 @@ public final class LeaseStore {
         left join postrider.route r on r.id = c.route
        order by c.place
       """;
+  private static final String FAN_OUT =
+      """
+      select cardinality(f.routes) > 0 from (
+        select array_agg(w.id) as topics
+          from postrider.queued_routes() q join postrider.route w on w.id = -q.route
+         where exists (select from unnest(?, ?) as g(namespace, topic)
+                        where w.namespace = g.namespace
+                          and (g.topic is null or w.topic = g.topic))) t
+       cross join lateral postrider.fan_out(t.topics, 8000, '{}') f
+       where t.topics is not null
+      """;
   private static final String SETTLE = "select postrider.settle_held(?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String RENEW = "select postrider.renew_held(?, ?, ?)";
   private static final String DESCRIBE =
       """
       select id, state, attempts, delivery, next_attempt_at, locked_by, locked_until, last_error
-        from postrider.message_state where id = ?
+        from postrider.delivery_state where id = ?
+       order by locked_by is distinct from ?::text, subscription limit 1
       """;
   // The driver calls a string varchar. Compared as that, an operator that somebody else made for
   // text and varchar would be used.
@@ -77,7 +93,7 @@ public final class LeaseStore {
       """
       select d.message_id, d.reference
         from postrider.route r join postrider.delivered_content d on d.route = r.id
-       where r.namespace = ?::text and r.topic = ?::text and d.sha256 = ?
+       where r.namespace = ?::text and r.topic = ?::text and r.subscription = ?::text and d.sha256 = ?
       """;
 
   private final Schema schema;
@@ -89,6 +105,7 @@ public final class LeaseStore {
   private volatile long askedNanos;
   private volatile @Nullable String cursor;
   private volatile boolean suspects;
+  private final AtomicInteger claims = new AtomicInteger();
 
   public LeaseStore(DataSource dataSource, Schema schema, String worker) {
     this(dataSource, schema, worker, LeaseOptions.DEFAULT);
@@ -117,14 +134,19 @@ public final class LeaseStore {
    * it should it kill this worker too.
    */
   public List<Claimed> claim(String namespace, int limit, Duration lease) {
-    return claim(new @Nullable String[][] {{namespace}, {null}}, limit, lease);
+    return claim(new @Nullable String[][] {{namespace}, {null}, {""}}, limit, lease);
   }
 
-  /** Takes due messages of these topics. A key whose next message is of another topic waits. */
+  /**
+   * Takes due messages of these topics, or of their named subscriptions. A key whose next message
+   * is of another topic waits. A worker takes one subscription of a topic: it settles a message by
+   * its id.
+   */
   public List<Claimed> claim(Collection<Route> routes, int limit, Duration lease) {
     @Nullable String[] namespaces = routes.stream().map(Route::namespace).toArray(String[]::new);
     @Nullable String[] topics = routes.stream().map(Route::topic).toArray(String[]::new);
-    return claim(new @Nullable String[][] {namespaces, topics}, limit, lease);
+    @Nullable String[] names = routes.stream().map(Route::subscription).toArray(String[]::new);
+    return claim(new @Nullable String[][] {namespaces, topics, names}, limit, lease);
   }
 
   private List<Claimed> claim(@Nullable String[][] routes, int limit, Duration lease) {
@@ -138,7 +160,25 @@ public final class LeaseStore {
         return suspect;
       }
     }
-    return claim(routes, limit, lease, false);
+    List<Claimed> claimed = claim(routes, limit, lease, false);
+    boolean look = claimed.size() < limit || claims.incrementAndGet() % FAN_OUT_EVERY == 0;
+    return look && fanOut(routes) && claimed.isEmpty()
+        ? claim(routes, limit, lease, false)
+        : claimed;
+  }
+
+  /** Messages of a topic with several subscriptions may not be fanned out yet. */
+  private boolean fanOut(@Nullable String[][] routes) {
+    return calls
+        .rows(
+            "fan out",
+            schema.sql(FAN_OUT),
+            call -> {
+              call.setArray(1, call.getConnection().createArrayOf("text", routes[0]));
+              call.setArray(2, call.getConnection().createArrayOf("text", routes[1]));
+            },
+            row -> row.getBoolean(1))
+        .contains(true);
   }
 
   /**
@@ -159,9 +199,10 @@ public final class LeaseStore {
               call.setLong(4, leaseMs);
               call.setArray(5, call.getConnection().createArrayOf("text", routes[0]));
               call.setArray(6, call.getConnection().createArrayOf("text", routes[1]));
-              call.setString(7, cursor);
+              call.setArray(7, call.getConnection().createArrayOf("text", routes[2]));
               call.setString(8, cursor);
-              call.setBoolean(9, alone);
+              call.setString(9, cursor);
+              call.setBoolean(10, alone);
             },
             this::claimedOrCursor);
     return rows.stream().flatMap(Optional::stream).toList();
@@ -253,7 +294,8 @@ public final class LeaseStore {
                 call -> {
                   call.setString(1, target.namespace());
                   call.setString(2, target.topic());
-                  call.setBytes(3, payloadSha256);
+                  call.setString(3, target.subscription());
+                  call.setBytes(4, payloadSha256);
                 },
                 row -> new Earlier(row.getObject(1, UUID.class), row.getString(2)))
             .stream()
@@ -265,7 +307,14 @@ public final class LeaseStore {
   /** The state of a message as it is now; empty if there is no such message. */
   public Optional<Found> describe(UUID id) {
     return calls
-        .rows("describe", schema.sql(DESCRIBE), call -> call.setObject(1, id), Found::read)
+        .rows(
+            "describe",
+            schema.sql(DESCRIBE),
+            call -> {
+              call.setObject(1, id);
+              call.setString(2, worker);
+            },
+            Found::read)
         .stream()
         .findFirst();
   }

@@ -45,6 +45,21 @@ public final class Messages {
        order by s.id
       """;
 
+  // By the key's index, a few steps to either side.
+  static final String NEIGHBOURS =
+      """
+      select v.*
+        from (select m.key_id, m.sequence from postrider.message m where m.id = ?) me
+       cross join lateral (
+         (select m.id, m.sequence from postrider.message m
+           where m.key_id = me.key_id and m.sequence < me.sequence order by m.sequence desc limit ?)
+         union all
+         (select m.id, m.sequence from postrider.message m
+           where m.key_id = me.key_id and m.sequence > me.sequence order by m.sequence limit ?)) n
+       cross join lateral (select * from postrider.message_state v where v.id = n.id) v
+       order by n.sequence
+      """;
+
   private static final String SEARCH =
       """
       select s.p_before, s.done, v.*
@@ -120,6 +135,15 @@ public final class Messages {
         aggregateId,
         after == null ? FIRST : after,
         pageSize(limit));
+  }
+
+  /**
+   * The messages of the same key next to this one, in the order of the key; none without a key.
+   *
+   * @param each at most so many before it, and so many behind
+   */
+  public List<MessageStatus> neighbours(UUID id, int each) throws SQLException {
+    return database.list(NEIGHBOURS, Messages::status, id, pageSize(each), each);
   }
 
   /**
@@ -208,6 +232,7 @@ public final class Messages {
         row.getString("worker"),
         row.getString("code"),
         row.getString("error"),
-        row.getString("reference"));
+        row.getString("reference"),
+        row.getString("subscription"));
   }
 }

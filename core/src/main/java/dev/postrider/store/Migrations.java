@@ -1,11 +1,6 @@
 package dev.postrider.store;
 
 import dev.postrider.message.PostriderException;
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -13,45 +8,32 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Creates and upgrades the schema from numbered files, each applied once, all in one transaction.
- * Safe to run from many processes at once: they queue on a lock. Where nothing is missing it only
- * reads, so that a service may call it at every start with a role that cannot change the schema.
- * Run {@link Roles} again after an upgrade. Thread-safe.
+ * Creates and upgrades the schema in one transaction. Tables come from numbered files, each applied
+ * once. Functions and views are replaced as a whole if this version has others; those of a later
+ * version stay. The roles that exist get their grants again.
+ *
+ * <p>Safe to run from many processes at once: they queue on a lock. If nothing is missing it only
+ * reads, so a service may call it at every start with a role that cannot change the schema.
+ * Thread-safe.
  */
 public final class Migrations {
   private static final Logger log = LoggerFactory.getLogger(Migrations.class);
 
-  private static final List<String> FILES =
-      List.of(
-          "V001__tables.sql",
-          "V002__enqueue.sql",
-          "V003__claim.sql",
-          "V004__settle.sql",
-          "V005__views.sql",
-          "V006__partitions.sql",
-          "V007__operate.sql",
-          "V008__replay.sql",
-          "V009__archive.sql",
-          "V010__backlog.sql",
-          "V011__operators.sql",
-          "V012__tokens.sql",
-          "V013__stream.sql",
-          "V014__fleet.sql",
-          "V015__retention.sql");
+  /** The name of all functions and views in {@code postrider.migration} and in lists of files. */
+  private static final String FUNCTIONS = "functions";
 
   /**
-   * Names in the files mean the server's own functions, whatever others have made in {@code
-   * public}. Then one at a time: who creates the table at the same moment as another waits for its
-   * commit.
+   * Names in the files mean the server's own functions, even if others exist in {@code public}.
+   * Then one process at a time: a process that creates the table at the same moment as another
+   * waits for its commit.
    */
   private static final String BEGIN =
       """
@@ -62,6 +44,7 @@ public final class Migrations {
         create table if not exists postrider.migration (
           file       text collate "C" primary key,
           checksum   text not null,
+          version    text, -- of Postrider, for functions
           applied_at timestamptz not null default now()
         );
       exception when unique_violation or duplicate_schema or duplicate_table then
@@ -69,12 +52,6 @@ public final class Migrations {
       end $begin$;
       lock table postrider.migration in share row exclusive mode;
       """;
-
-  /**
-   * PostgreSQL lets everyone execute a new function. Default privileges could not prevent that for
-   * one schema only, so it is taken back after each upgrade.
-   */
-  private static final String CLOSE = "revoke all on all functions in schema postrider from public";
 
   /** One file in the script: its name, the error if it was changed, its text, its checksum. */
   private static final String GUARDED =
@@ -102,12 +79,19 @@ public final class Migrations {
   public List<String> apply(DataSource dataSource) throws SQLException {
     try (Connection connection = dataSource.getConnection()) {
       connection.setAutoCommit(false);
-      // Whoever waited for the lock must see what its holder has done.
+      // A process that waited for the lock must see what its holder has done.
       connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
       try {
-        List<String> applied = missing(connection).isEmpty() ? List.of() : upgrade(connection);
+        List<String> missing = missing(connection);
+        if (!missing.isEmpty()) {
+          execute(connection, schema.sql(BEGIN));
+          missing = missing(connection);
+        }
+        if (!missing.isEmpty()) {
+          execute(connection, upgrade());
+        }
         connection.commit();
-        return applied;
+        return missing;
       } catch (SQLException | RuntimeException e) {
         connection.rollback();
         throw e;
@@ -118,7 +102,7 @@ public final class Migrations {
   /**
    * What {@link #apply} would do; reads only.
    *
-   * @throws PostriderException if what was applied has other contents than this version's
+   * @throws PostriderException if a table file was applied with other contents than this version's
    */
   public List<String> pending(DataSource dataSource) throws SQLException {
     try (Connection connection = dataSource.getConnection()) {
@@ -133,47 +117,96 @@ public final class Migrations {
    * @throws PostriderException if the schema is missing or older than this version
    */
   public void require(Connection connection) throws SQLException {
-    Set<String> applied = history(connection).keySet();
-    List<String> missing = FILES.stream().filter(file -> !applied.contains(file)).toList();
+    Map<String, Applied> applied = history(connection);
     if (applied.isEmpty()) {
       throw new PostriderException(Advice.migrate(schema, "is missing"));
-    } else if (!missing.isEmpty()) {
+    }
+    List<String> missing = missing(applied);
+    if (!missing.isEmpty()) {
       throw new PostriderException(
           Advice.migrate(
               schema,
               "is older than this version of Postrider: it lacks " + String.join(", ", missing)));
     }
-    List<String> later = applied.stream().filter(file -> !FILES.contains(file)).sorted().toList();
+    List<String> later =
+        applied.entrySet().stream()
+            .filter(file -> file.getValue().later() || !known(file.getKey()))
+            .map(Map.Entry::getKey)
+            .sorted()
+            .toList();
     if (!later.isEmpty()) {
       log.warn("event=outbox_schema_newer files={}", String.join(",", later));
     }
   }
 
-  private List<String> upgrade(Connection connection) throws SQLException {
-    execute(connection, schema.sql(BEGIN));
-    List<String> missing = missing(connection);
-    for (String file : missing) {
-      String text = schema.sql(read(file));
-      execute(connection, text);
-      record(connection, file, checksum(text));
-    }
-    execute(connection, schema.sql(CLOSE));
-    return missing;
+  /** All of it as one script, for people whose DBAs run it. Running it twice changes nothing. */
+  public String script() {
+    return "begin;\n" + schema.sql(BEGIN) + upgrade() + "commit;\n";
   }
 
-  /** What the database lacks of our files; those it has must be the same as ours. */
+  private String upgrade() {
+    StringBuilder out = new StringBuilder();
+    for (String file : SchemaFiles.TABLES) {
+      String text = schema.sql(SchemaFiles.table(file));
+      out.append(
+          schema.sql(
+              GUARDED.formatted(
+                  file,
+                  changed(file),
+                  SchemaFiles.quoted(file, text),
+                  SchemaFiles.checksum(text))));
+    }
+    String files =
+        SchemaFiles.FUNCTIONS.stream()
+            .map(file -> SchemaFiles.quoted(file, SchemaFiles.function(file)))
+            .collect(Collectors.joining(",\n"));
+    String replace =
+        SchemaFiles.read("functions.sql")
+            .replace("CHECKSUM", functionsChecksum())
+            .replace("VERSION", Version.current())
+            .replace("FILES", files);
+    return out.append("\n")
+        .append(schema.sql(replace))
+        .append("\n")
+        .append(new Roles(schema).grants())
+        .toString();
+  }
+
+  /** What the database lacks. The table files that it has must be the same as ours. */
   private List<String> missing(Connection connection) throws SQLException {
-    Map<String, String> history = history(connection);
-    List<String> missing = new ArrayList<>();
-    for (String file : FILES) {
-      String known = history.get(file);
-      if (known == null) {
-        missing.add(file);
-      } else if (!known.equals(checksum(schema.sql(read(file))))) {
+    Map<String, Applied> history = history(connection);
+    for (String file : SchemaFiles.TABLES) {
+      Applied applied = history.get(file);
+      if (applied != null
+          && !applied
+              .checksum()
+              .equals(SchemaFiles.checksum(schema.sql(SchemaFiles.table(file))))) {
         throw new PostriderException(changed(file));
       }
     }
+    return missing(history);
+  }
+
+  private List<String> missing(Map<String, Applied> applied) {
+    List<String> missing = new ArrayList<>(SchemaFiles.TABLES);
+    missing.removeAll(applied.keySet());
+    Applied functions = applied.get(FUNCTIONS);
+    if (functions == null
+        || (!functions.later() && !functions.checksum().equals(functionsChecksum()))) {
+      missing.add(FUNCTIONS);
+    }
     return missing;
+  }
+
+  private static boolean known(String file) {
+    return file.equals(FUNCTIONS) || SchemaFiles.TABLES.contains(file);
+  }
+
+  private static String functionsChecksum() {
+    return SchemaFiles.checksum(
+        SchemaFiles.FUNCTIONS.stream()
+            .map(SchemaFiles::function)
+            .collect(Collectors.joining("\n")));
   }
 
   private static String changed(String file) {
@@ -183,36 +216,25 @@ public final class Migrations {
         + " or by another version of Postrider";
   }
 
-  /**
-   * The whole of it as one script, for people whose DBAs run it; running it twice changes nothing.
-   */
-  public String script() {
-    StringBuilder out = new StringBuilder("begin;\n");
-    out.append(BEGIN);
-    for (String file : FILES) {
-      out.append(
-          GUARDED.formatted(file, changed(file), quoted(file), checksum(schema.sql(read(file)))));
-    }
-    return schema.sql(out.append(CLOSE).append(";\ncommit;\n").toString());
-  }
-
-  /** The file as a string constant whose tag occurs nowhere in it. */
-  private static String quoted(String file) {
-    String tag = "$" + file.substring(0, 4) + "$";
-    return tag + "\n" + read(file) + tag;
-  }
-
-  private Map<String, String> history(Connection connection) throws SQLException {
-    Map<String, String> history = new HashMap<>();
+  private Map<String, Applied> history(Connection connection) throws SQLException {
+    Map<String, Applied> history = new HashMap<>();
     if (!exists(connection)) {
       return history;
     }
-    try (Statement statement = connection.createStatement();
-        ResultSet rows =
-            statement.executeQuery(
-                schema.sql("select file, checksum from postrider.migration order by file"))) {
-      while (rows.next()) {
-        history.put(rows.getString(1), rows.getString(2));
+    try (PreparedStatement select =
+        connection.prepareStatement(
+            schema.sql(
+                """
+                select file, checksum,
+                       string_to_array(split_part(version, '-', 1), '.')::int[]
+                         > string_to_array(split_part(?, '-', 1), '.')::int[]
+                  from postrider.migration order by file
+                """))) {
+      select.setString(1, Version.current());
+      try (ResultSet rows = select.executeQuery()) {
+        while (rows.next()) {
+          history.put(rows.getString(1), new Applied(rows.getString(2), rows.getBoolean(3)));
+        }
       }
     }
     return history;
@@ -227,40 +249,16 @@ public final class Migrations {
     }
   }
 
-  private void record(Connection connection, String file, String checksum) throws SQLException {
-    try (PreparedStatement insert =
-        connection.prepareStatement(
-            schema.sql("insert into postrider.migration (file, checksum) values (?, ?)"))) {
-      insert.setString(1, file);
-      insert.setString(2, checksum);
-      insert.executeUpdate();
-    }
-  }
-
   private static void execute(Connection connection, String sql) throws SQLException {
     try (Statement statement = connection.createStatement()) {
       statement.execute(sql);
     }
   }
 
-  private static String read(String file) {
-    try (InputStream in = Migrations.class.getResourceAsStream("migrations/" + file)) {
-      if (in == null) {
-        throw new PostriderException("migration " + file + " is missing from the jar");
-      }
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException e) {
-      throw new PostriderException("migration " + file + " cannot be read", e);
-    }
-  }
-
-  private static String checksum(String text) {
-    try {
-      byte[] digest =
-          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-      return HexFormat.of().formatHex(digest);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException(e);
-    }
-  }
+  /**
+   * What the database says of a file.
+   *
+   * @param later functions of a later version of Postrider
+   */
+  private record Applied(String checksum, boolean later) {}
 }

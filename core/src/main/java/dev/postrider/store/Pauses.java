@@ -9,8 +9,8 @@ import java.util.Objects;
 import javax.sql.DataSource;
 
 /**
- * Stops destinations and topics, and lets them go on. Relays see it within a second; messages stay
- * pending meanwhile. Thread-safe if the data source is.
+ * Stops destinations, topics and subscriptions, and lets them go on. Relays see it within a second;
+ * messages stay pending meanwhile. Thread-safe if the data source is.
  */
 public final class Pauses {
   private static final String LIST =
@@ -25,7 +25,9 @@ public final class Pauses {
     /** By its name. */
     DESTINATION,
     /** As {@code namespace/topic}. */
-    TOPIC;
+    TOPIC,
+    /** As {@code namespace/topic#name}; that of the default subscription is {@code default}. */
+    SUBSCRIPTION;
 
     private String word() {
       return name().toLowerCase(Locale.ROOT);

@@ -48,6 +48,11 @@ class DispatcherTest {
           public boolean keepsOrder() {
             return keepsOrder;
           }
+
+          @Override
+          public boolean mayFollow(Message before, Message next) {
+            return next.sequence() != 5;
+          }
         };
     Dispatcher dispatcher =
         new Dispatcher(
@@ -134,6 +139,55 @@ class DispatcherTest {
     assertThat(batches.get(1)).extracting(Message::key).containsExactly("other");
     answer(0, 0, Outcome.retryable("x", "x"));
     assertThat(heard).hasSize(4).filteredOn(a -> a.outcome() == null).hasSize(2);
+  }
+
+  /** Each settlement is a transaction, and the key cannot go on before its run is over. */
+  @Test
+  @Tag("PO-6")
+  void aRunIsToldTogetherOrByTheNextSweep() {
+    Dispatcher dispatcher = start(false, 100);
+    submit(dispatcher, run("k", 3));
+    for (int i = 0; i < 3; i++) {
+      int sent = i;
+      await().until(() -> batches.size() == sent + 1);
+      assertThat(heard).hasSize(i == 0 ? 0 : 1);
+      answer(i, 0, Outcome.delivered());
+      if (i == 0) {
+        assertThat(heard).isEmpty();
+        timeOut(dispatcher, 1);
+      }
+    }
+    assertThat(heard).extracting(a -> a.claimed().message().sequence()).containsExactly(1L, 2L, 3L);
+  }
+
+  @Test
+  @Tag("PO-6")
+  void aMessageThatMayNotFollowWaitsForThoseBeforeIt() {
+    Dispatcher dispatcher = start(true, 100);
+    submit(dispatcher, run("k", 6));
+    await().until(() -> batches.size() == 1);
+    assertThat(batches.get(0)).extracting(Message::sequence).containsExactly(1L, 2L, 3L, 4L);
+    for (int i = 0; i < 4; i++) {
+      assertThat(batches).hasSize(1);
+      answer(0, i, Outcome.delivered());
+    }
+    await().until(() -> batches.size() == 2);
+    assertThat(batches.get(1)).extracting(Message::sequence).containsExactly(5L, 6L);
+  }
+
+  @Test
+  @Tag("EN-20")
+  void aRunLeavesRoomForOtherKeys() {
+    Dispatcher dispatcher = start(true, 100);
+    submit(dispatcher, run("busy", 4));
+    await().until(() -> batches.size() == 1);
+    List<Claimed> rest = run("busier", 104);
+    submit(dispatcher, rest.subList(4, 104)); // from the fifth: the whole may follow each other
+    await().until(() -> batches.size() == 2);
+    assertThat(batches.get(1)).hasSize(25);
+    submit(dispatcher, run("quiet", 1));
+    await().until(() -> batches.size() == 3);
+    assertThat(batches.get(2)).extracting(Message::key).containsExactly("quiet");
   }
 
   @Test

@@ -2,6 +2,7 @@ package dev.postrider.relay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
@@ -24,6 +25,7 @@ import dev.postrider.store.Roles;
 import dev.postrider.store.Schema;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AutoClose;
@@ -69,10 +71,11 @@ class FleetTest {
     assertThat(seen.host()).isNotBlank();
     assertThat(seen.lost()).isFalse();
     assertThat(seen.destinations())
+        .extracting(Served::name, Served::type, Served::breaker, Served::openTargets)
         .containsExactly(
-            new Served("rail", "handler", "closed", 0),
-            new Served("spare", "handler", "closed", 0));
-    assertThat(seen.routes()).containsExactly(new ServedRoute("shop", "orders", "rail"));
+            tuple("rail", "handler", "closed", 0), tuple("spare", "handler", "closed", 0));
+    assertThat(seen.destinations().get(0).since()).isBeforeOrEqualTo(Instant.now().plusSeconds(60));
+    assertThat(seen.routes()).containsExactly(new ServedRoute("shop", "orders", "", "rail"));
     relay.close();
     assertThat(read().relays()).isEmpty();
   }

@@ -51,6 +51,7 @@ class KeyRetirementRaceTest {
   private static final int PRODUCERS = 4;
   private static final int KEYS = 16;
   private static final int EACH = 200;
+  private static final int RETIRED = 20;
   private static final List<Integer> LEVELS =
       List.of(
           Connection.TRANSACTION_READ_COMMITTED,
@@ -104,12 +105,16 @@ class KeyRetirementRaceTest {
       }
       await().until(() -> keys.database.count("select count(*) from postrider.queue") == 0);
     }
-    assertThat(retired).as("keys retired").hasValueGreaterThan(20);
-    assertThat(repeated).as("serialization failures").hasPositiveValue();
-    assertThat(requeued).as("dead letters requeued").hasPositiveValue();
-    assertThat(replayed).as("messages replayed").hasPositiveValue();
-    assertThat(sent).hasSize(PRODUCERS * EACH);
+    assertThat(sent).hasSizeGreaterThanOrEqualTo(PRODUCERS * EACH);
     sent.stream().collect(Collectors.groupingBy(Sent::key)).forEach(this::check);
+  }
+
+  /** Producers go on until every kind of race was run; the test's timeout is the limit. */
+  private boolean everythingHappened() {
+    return retired.get() > RETIRED
+        && repeated.get() > 0
+        && requeued.get() > 0
+        && replayed.get() > 0;
   }
 
   private Set<String> missing() {
@@ -172,7 +177,7 @@ class KeyRetirementRaceTest {
 
   private void produce(Random random) throws Exception {
     try (Connection connection = keys.database.transaction()) {
-      for (int done = 0; done < EACH; ) {
+      for (int done = 0; done < EACH || !everythingHappened(); ) {
         String key = "k" + random.nextInt(KEYS);
         Way way = WAYS.get(random.nextInt(WAYS.size()));
         connection.setTransactionIsolation(LEVELS.get(random.nextInt(LEVELS.size())));

@@ -113,11 +113,12 @@ class ClaimPlacesTest {
     }
   }
 
-  private Set<UUID> settle(List<Claimed> claimed) throws SQLException {
+  private Set<Settlement> settle(List<Claimed> claimed) throws SQLException {
     List<Settlement> delivered =
         claimed.stream().map(c -> Settlement.delivered(c, 1, null)).toList();
     try (Connection connection = post.database.transaction()) {
-      Set<UUID> refused = new Settlements(Schema.DEFAULT).record(connection, worker, delivered);
+      Set<Settlement> refused =
+          new Settlements(Schema.DEFAULT).record(connection, worker, delivered);
       connection.commit();
       return refused;
     }

@@ -95,10 +95,10 @@ class GeneratedClientTest {
                 .getMessages())
         .hasSize(2);
     MessageStatusPage page =
-        messages.getMessages("shop", null, null, null, null, null, null, null, null, null, 2);
+        messages.getMessages("shop", null, null, null, null, null, null, null, null, null, null, 2);
     MessageStatusPage rest =
         messages.getMessages(
-            "shop", null, null, null, null, null, null, null, null, page.getNext(), 2);
+            "shop", null, null, null, null, null, null, null, null, null, page.getNext(), 2);
     assertThat(page.getItems()).extracting(MessageStatus::getTopic).containsOnly("bills");
     assertThat(rest.getItems()).extracting(MessageStatus::getId).containsExactly(first.getId());
 

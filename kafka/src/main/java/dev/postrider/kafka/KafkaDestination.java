@@ -2,13 +2,18 @@ package dev.postrider.kafka;
 
 import dev.postrider.dispatch.Destination;
 import dev.postrider.message.Message;
+import dev.postrider.message.Outcome;
 import dev.postrider.message.PostriderException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -20,9 +25,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Delivers to Apache Kafka with an idempotent producer. A message counts as delivered when every
- * replica in sync has it. Messages of one key are not pipelined, see {@link #keepsOrder}; many keys
- * go at a time. Thread-safe.
+ * Delivers to Apache Kafka with idempotent producers. A message counts as delivered when every
+ * replica in sync has it. Several messages of a key go together, through producers that stop at the
+ * first failed record; all other messages go through one ordinary producer. Thread-safe.
  */
 public final class KafkaDestination implements Destination {
   private static final Logger log = LoggerFactory.getLogger(KafkaDestination.class);
@@ -31,10 +36,14 @@ public final class KafkaDestination implements Destination {
   /** So many unknown topics are asked for at a time. */
   private static final int ASKING_MOST = 64;
 
+  private static final long CLOSE_MS = 5_000;
+
   private final KafkaConfig config;
   private final Records records;
   private final Shunned shunned = new Shunned();
+  private final Stumbled stumbled = new Stumbled();
   private final ProducerSlot slot;
+  private final KeyLanes lanes;
   private final ExecutorService asking;
 
   private KafkaDestination(KafkaConfig config) {
@@ -46,8 +55,13 @@ public final class KafkaDestination implements Destination {
     this.asking = asking();
     LiveProducer.Patience patience =
         new LiveProducer.Patience(
-            config.deliveryTimeout().dividedBy(2), ProducerSettings.topicKept(settings), asking);
+            config.deliveryTimeout().dividedBy(2),
+            new Arrivals(),
+            ProducerSettings.topicKept(settings),
+            asking);
     this.slot = new ProducerSlot(settings, errors, patience);
+    this.lanes =
+        new KeyLanes(settings, errors, patience, records, new KeyLanes.Context(shunned, stumbled));
   }
 
   /** Threads for topics that the client does not know yet; none while it knows all. */
@@ -98,22 +112,80 @@ public final class KafkaDestination implements Destination {
 
   @Override
   public void deliver(List<Message> batch, Answers answers) {
-    LiveProducer producer = slot.get();
-    if (producer == null) {
-      batch.forEach(message -> answers.answer(message.id(), slot.absent()));
+    List<Message> singles = new ArrayList<>();
+    Map<OrderingKey, List<Message>> runs = new LinkedHashMap<>();
+    for (Message message : batch) {
+      OrderingKey key = OrderingKey.of(message);
+      if (key == null) {
+        singles.add(message);
+      } else {
+        runs.computeIfAbsent(key, k -> new ArrayList<>(1)).add(message);
+      }
+    }
+    BlockBudget budget = new BlockBudget(config.maxBlock());
+    KeyLanes.Trip trip = lanes.trip(answers, budget);
+    runs.forEach(
+        (key, run) -> {
+          if (run.size() == 1) {
+            singles.add(run.get(0)); // nothing can pass it: it need not stop others if it fails
+          } else {
+            trip.send(key, run);
+          }
+        });
+    deliverSingles(singles, answers, budget);
+  }
+
+  private void deliverSingles(List<Message> singles, Answers answers, BlockBudget budget) {
+    if (singles.isEmpty()) {
       return;
     }
-    Shipment shipment = new Shipment(producer, shunned, answers, config.maxBlock());
-    batch.forEach(message -> shipment.send(message, records));
+    LiveProducer producer = slot.get();
+    if (producer == null) {
+      singles.forEach(message -> answers.answer(message.id(), slot.absent()));
+      return;
+    }
+    Map<UUID, OrderingKey> keys = new HashMap<>();
+    for (Message message : singles) {
+      OrderingKey key = OrderingKey.of(message);
+      if (key != null) {
+        keys.put(message.id(), key);
+      }
+    }
+    Answers noting =
+        keys.isEmpty() ? answers : (id, outcome) -> note(keys.get(id), id, outcome, answers);
+    Shipment shipment = new Shipment(producer, shunned, noting, config.maxBlock(), budget);
+    singles.forEach(message -> shipment.send(message, records));
+  }
+
+  private void note(@Nullable OrderingKey key, UUID id, Outcome outcome, Answers answers) {
+    if (key != null && FailStop.blames(outcome)) {
+      stumbled.add(key);
+    } else if (key != null && outcome instanceof Outcome.Delivered && stumbled.any()) {
+      stumbled.delivered(key);
+    }
+    answers.answer(id, outcome);
+  }
+
+  /** A run of a key goes through a producer that stops when a record fails. */
+  @Override
+  public boolean keepsOrder() {
+    return true;
   }
 
   /**
-   * Never: when a record of a key has finally failed, those behind it may still be written, since
-   * the client then skips the gap. So the next of a key is sent when the one before it is there.
+   * To the same topic only, because another partition would take the next one although this one
+   * fails. And not while the key fails: each failure hands back what others have in flight.
    */
   @Override
-  public boolean keepsOrder() {
-    return false;
+  public boolean mayFollow(Message before, Message next) {
+    if (stumbled.any()) {
+      OrderingKey key = OrderingKey.of(next);
+      if (key == null || stumbled.has(key)) {
+        return false;
+      }
+    }
+    return config.topic().isFixed()
+        || config.topic().fill(before).equals(config.topic().fill(next));
   }
 
   /** The record's topic. */
@@ -132,11 +204,33 @@ public final class KafkaDestination implements Destination {
     return slot;
   }
 
+  /** For tests that break the producer of a key's runs. */
+  @Nullable LiveProducer producerOfRuns(OrderingKey key) {
+    return lanes.current(key);
+  }
+
   /** Ends at once; what is still in flight is answered as unavailable. */
   @Override
   public void close() {
     asking.shutdownNow();
-    slot.close();
+    List<Thread> closing = new ArrayList<>(lanes.close());
+    Thread last = slot.close();
+    if (last != null) {
+      closing.add(last);
+    }
+    join(closing);
+  }
+
+  private static void join(List<Thread> closing) {
+    long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CLOSE_MS);
+    try {
+      for (Thread thread : closing) {
+        long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime());
+        thread.join(Math.max(leftMs, 1));
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   @Override

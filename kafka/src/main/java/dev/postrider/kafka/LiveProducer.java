@@ -29,8 +29,8 @@ final class LiveProducer {
   private final Topics topics;
   private final AtomicBoolean reported = new AtomicBoolean();
   private volatile @Nullable Outcome retired;
+  private final Arrivals arrivals;
   private volatile boolean acked;
-  private volatile long ackedAtNanos;
   private volatile long suspectSinceNanos;
   private volatile boolean suspect;
 
@@ -48,6 +48,7 @@ final class LiveProducer {
     this.producer = producer;
     this.errors = errors;
     this.recentNanos = patience.recent().toNanos();
+    this.arrivals = patience.arrivals();
     this.broken = broken;
     this.nanoClock = nanoClock;
     this.topics = new Topics(this::ask, patience.asking(), patience.topicKept(), nanoClock);
@@ -57,10 +58,11 @@ final class LiveProducer {
    * How it waits.
    *
    * @param recent how far back an acknowledgement still shows that the cluster is reachable
+   * @param arrivals acknowledgements of all producers of the destination
    * @param topicKept how long the client keeps the metadata of a topic that is not used
    * @param asking where to wait for metadata
    */
-  record Patience(Duration recent, Duration topicKept, Executor asking) {}
+  record Patience(Duration recent, Arrivals arrivals, Duration topicKept, Executor asking) {}
 
   /** The topics that it knows. */
   Topics topics() {
@@ -85,7 +87,7 @@ final class LiveProducer {
   }
 
   void acknowledged() {
-    ackedAtNanos = nanoClock.getAsLong();
+    arrivals.at(nanoClock.getAsLong());
     acked = true;
     suspect = false;
   }
@@ -97,7 +99,7 @@ final class LiveProducer {
   /** The verdict on an error that the callback got. */
   Verdict failed(Exception error) {
     long now = nanoClock.getAsLong();
-    Verdict verdict = errors.of(error, acked && now - ackedAtNanos < recentNanos);
+    Verdict verdict = errors.of(error, arrivals.within(recentNanos, now));
     Outcome end = retired;
     if (verdict.scope() == Scope.UNKNOWN && end != null) {
       return new Verdict(end, Scope.PRODUCER);
@@ -118,6 +120,16 @@ final class LiveProducer {
     return verdict;
   }
 
+  /** What failed at once may have blocked: its topic is asked for before the next is sent. */
+  void note(String topic, Verdict failure, Shunned shunned) {
+    if (failure.scope() != Scope.MESSAGE) {
+      topics.forget(topic);
+    }
+    if (failure.scope() == Scope.TOPIC) {
+      shunned.add(topic, failure.outcome());
+    }
+  }
+
   private boolean hopeless(long now) {
     if (!suspect) {
       suspectSinceNanos = now;
@@ -130,6 +142,17 @@ final class LiveProducer {
     if (reported.compareAndSet(false, true)) {
       broken.accept(this, outcome);
     }
+  }
+
+  /**
+   * Ends it from a callback, on the client's own thread: nothing more is sent, and all it has is
+   * handed back with this outcome. What is in flight may be written all the same.
+   */
+  void stop(Outcome outcome) {
+    if (retired == null) {
+      retired = outcome;
+    }
+    producer.close(Duration.ZERO);
   }
 
   /**

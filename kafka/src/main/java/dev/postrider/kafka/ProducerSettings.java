@@ -139,6 +139,26 @@ final class ProducerSettings {
     }
   }
 
+  /**
+   * For a producer of whole runs: with one request in flight, no record is on its way behind one
+   * that fails.
+   *
+   * @param number of how many such producers, which share as much memory as the ordinary one has
+   */
+  static Map<String, String> forRuns(Map<String, String> settings, int number, int producers) {
+    Map<String, String> all = new TreeMap<>(settings);
+    all.put(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, "1");
+    all.put(
+        ProducerConfig.CLIENT_ID_CONFIG,
+        settings.get(ProducerConfig.CLIENT_ID_CONFIG) + "-run-" + (number + 1));
+    long memory = number(settings, ProducerConfig.BUFFER_MEMORY_CONFIG);
+    long largest = number(settings, ProducerConfig.MAX_REQUEST_SIZE_CONFIG);
+    // But each must take the largest record that the ordinary one takes.
+    long share = Math.max(memory / producers, Math.min(memory, largest));
+    all.put(ProducerConfig.BUFFER_MEMORY_CONFIG, Long.toString(share));
+    return all;
+  }
+
   /** How long the client surely has the metadata of a topic that is not used. */
   static Duration topicKept(Map<String, String> settings) {
     String idle = settings.getOrDefault(ProducerConfig.METADATA_MAX_IDLE_CONFIG, "300000");

@@ -18,7 +18,9 @@ final class ProducerSlot {
   private static final Logger log = LoggerFactory.getLogger(ProducerSlot.class);
   private static final long PAUSE_MIN_MS = 200;
   private static final long PAUSE_MAX_MS = 30_000;
-  private static final long CLOSE_MS = 5_000;
+
+  /** A producer that a failed record stopped is replaced at once, if it is at least this old. */
+  private static final long STOPPED_MS = 100;
 
   private final Map<String, Object> settings;
   private final KafkaErrors errors;
@@ -28,6 +30,7 @@ final class ProducerSlot {
   private Outcome absent = Outcome.unavailable("kafka_producer_failed", "no producer yet");
   private long pauseMs = PAUSE_MIN_MS;
   private long notBeforeNanos = System.nanoTime();
+  private long madeAtNanos;
   private boolean closed;
 
   /** An empty slot. */
@@ -64,6 +67,7 @@ final class ProducerSlot {
   }
 
   private LiveProducer make() {
+    madeAtNanos = System.nanoTime();
     KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(settings);
     return new LiveProducer(producer, errors, patience, this::broken, System::nanoTime);
   }
@@ -86,7 +90,22 @@ final class ProducerSlot {
     pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS);
   }
 
-  void close() {
+  /**
+   * A failed record has stopped it. There is nothing wrong with the producer, so the next one need
+   * not wait longer than it takes to bound how many are made.
+   *
+   * @param meanwhile the answer for messages until then
+   */
+  synchronized void stopped(LiveProducer producer, Outcome meanwhile) {
+    if (producer == current) {
+      current = null;
+      absent = meanwhile;
+      notBeforeNanos = madeAtNanos + Duration.ofMillis(STOPPED_MS).toNanos();
+    }
+  }
+
+  /** Ends at once; returns the thread that closes the producer, if there is one. */
+  @Nullable Thread close() {
     LiveProducer last;
     synchronized (this) {
       last = current;
@@ -94,16 +113,6 @@ final class ProducerSlot {
       closed = true;
       absent = Outcome.unavailable("closed", "the destination is closed");
     }
-    if (last != null) {
-      join(last.retire(absent()));
-    }
-  }
-
-  private static void join(Thread closing) {
-    try {
-      closing.join(CLOSE_MS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    return last == null ? null : last.retire(absent());
   }
 }

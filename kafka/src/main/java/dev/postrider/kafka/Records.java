@@ -6,10 +6,14 @@ import dev.postrider.envelope.Envelope;
 import dev.postrider.envelope.EventHeaders;
 import dev.postrider.envelope.Sealed;
 import dev.postrider.envelope.Template;
+import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Message;
+import dev.postrider.message.Outcome;
+import dev.postrider.message.PostriderException;
 import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Turns messages into records. The ordering key is the record's key, so that a key stays on one
@@ -27,6 +31,21 @@ final class Records {
   Records(Template topic, Envelope envelope) {
     this.topic = topic;
     this.envelope = envelope;
+  }
+
+  /** A record, or why there is none. */
+  record Made(@Nullable ProducerRecord<byte[], byte[]> record, @Nullable Outcome refused) {}
+
+  Made make(Message message) {
+    try {
+      return new Made(of(message), null);
+    } catch (PostriderException e) {
+      String error = String.valueOf(e.getMessage());
+      return new Made(null, Outcome.terminal("kafka_not_addressed", error));
+    } catch (RuntimeException e) {
+      // A user's envelope: its message fails, the others of the batch do not.
+      return new Made(null, Outcome.retryable("kafka_envelope_threw", ErrorReport.of(e)));
+    }
   }
 
   ProducerRecord<byte[], byte[]> of(Message message) {

@@ -36,7 +36,8 @@ class KafkaErrorsTest {
       new LiveProducer(
           null,
           errors,
-          new LiveProducer.Patience(Duration.ofSeconds(10), Duration.ofMinutes(1), Runnable::run),
+          new LiveProducer.Patience(
+              Duration.ofSeconds(10), new Arrivals(), Duration.ofMinutes(1), Runnable::run),
           (self, why) -> broken.add(why),
           now::get);
 

@@ -23,13 +23,13 @@ final class Topic implements AutoCloseable {
   private final KafkaConsumer<byte[], byte[]> consumer;
   private final List<TopicPartition> partitions = new ArrayList<>();
 
-  private Topic(String name) {
+  private Topic(String address, String name) {
     this.name = name;
     this.consumer =
         new KafkaConsumer<>(
             Map.of(
                 "bootstrap.servers",
-                Broker.SERVER.address(),
+                address,
                 "auto.offset.reset",
                 "earliest",
                 "enable.auto.commit",
@@ -56,7 +56,12 @@ final class Topic implements AutoCloseable {
 
   static Topic create(String name, Map<String, String> settings) {
     Broker.createTopic(name, settings);
-    return new Topic(name);
+    return at(Broker.SERVER.address(), name);
+  }
+
+  /** One that exists, with four partitions. */
+  static Topic at(String address, String name) {
+    return new Topic(address, name);
   }
 
   /** Everything that is there, a partition's records in their order. */

@@ -7,6 +7,7 @@ import com.rabbitmq.client.ConfirmListener;
 import com.rabbitmq.client.ReturnListener;
 import com.rabbitmq.client.ShutdownSignalException;
 import dev.postrider.message.ErrorReport;
+import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -31,6 +32,9 @@ final class Lane implements ConfirmListener, ReturnListener {
 
   /** Hears what happens on a lane, on any thread. */
   interface Watcher {
+    /** Whether a key's next message may be published here as soon as one is confirmed. */
+    boolean takesNext();
+
     /** The broker has answered for it, and so has the parcel. */
     void confirmed(Parcel parcel, boolean delivered);
 
@@ -105,7 +109,12 @@ final class Lane implements ConfirmListener, ReturnListener {
   @Override
   public void handleAck(long number, boolean multiple) {
     for (Parcel parcel : take(number, multiple)) {
-      watcher.confirmed(parcel, parcel.confirmed());
+      boolean delivered = !parcel.isReturned();
+      Message next = parcel.confirmed(open && watcher.takesNext());
+      watcher.confirmed(parcel, delivered);
+      if (next != null) {
+        parcel.follower.publish(next, this);
+      }
     }
   }
 

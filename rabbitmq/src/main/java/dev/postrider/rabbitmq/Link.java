@@ -130,7 +130,7 @@ final class Link implements Lane.Watcher, BlockedListener {
     long start = System.nanoTime();
     while (true) {
       Outcome why = closedOrBlocked();
-      if (why != null || handedOver.get() + wire.queuedBytes() <= QUEUED_BYTES) {
+      if (why != null || hasRoom()) {
         return why;
       }
       if (Thread.currentThread().isInterrupted()) {
@@ -141,6 +141,16 @@ final class Link implements Lane.Watcher, BlockedListener {
       }
       LockSupport.parkNanos(WRITE_POLL_NANOS);
     }
+  }
+
+  private boolean hasRoom() {
+    return handedOver.get() + wire.queuedBytes() <= QUEUED_BYTES;
+  }
+
+  /** Nobody can wait on the network thread: while the socket is full, the relay's thread does. */
+  @Override
+  public boolean takesNext() {
+    return !config.pipelining() && hasRoom() && closedOrBlocked() == null;
   }
 
   @Nullable Outcome closedOrBlocked() {

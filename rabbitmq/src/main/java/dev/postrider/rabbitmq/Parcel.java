@@ -1,6 +1,5 @@
 package dev.postrider.rabbitmq;
 
-import dev.postrider.dispatch.Destination.Answers;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import java.util.UUID;
@@ -13,15 +12,15 @@ final class Parcel {
   final @Nullable String key;
   final Letter letter;
   final long deadlineNanos;
-  private final Answers answers;
+  final Follower follower;
   private final AtomicBoolean settled = new AtomicBoolean();
   private volatile @Nullable String returned;
 
-  Parcel(Message message, Letter letter, Answers answers, long deadlineNanos) {
+  Parcel(Message message, Letter letter, Follower follower, long deadlineNanos) {
     this.id = message.id();
     this.key = message.key();
     this.letter = letter;
-    this.answers = answers;
+    this.follower = follower;
     this.deadlineNanos = deadlineNanos;
   }
 
@@ -32,16 +31,27 @@ final class Parcel {
             .formatted(code, text, letter.exchange(), letter.routingKey());
   }
 
-  /** The broker has dealt with it: delivered, unless it came back. Tells which. */
-  boolean confirmed() {
+  /** Whether no queue took it. */
+  boolean isReturned() {
+    return returned != null;
+  }
+
+  /**
+   * The broker has dealt with it: delivered, unless it came back. Returns the next message of its
+   * key if it is wanted and may be published now.
+   */
+  @Nullable Message confirmed(boolean wantsNext) {
     String why = returned;
+    if (why == null && wantsNext && key != null) {
+      return settled.compareAndSet(false, true) ? follower.answers().deliveredNext(id) : null;
+    }
     settle(why == null ? Outcome.delivered() : Outcome.retryable("unroutable", why));
-    return why == null;
+    return null;
   }
 
   void settle(Outcome outcome) {
     if (settled.compareAndSet(false, true)) {
-      answers.answer(id, outcome);
+      follower.answers().answer(id, outcome);
     }
   }
 

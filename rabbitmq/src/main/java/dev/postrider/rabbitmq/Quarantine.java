@@ -99,6 +99,12 @@ final class Quarantine implements Lane.Watcher {
     }
   }
 
+  /** One at a time, and the others come first. */
+  @Override
+  public boolean takesNext() {
+    return false;
+  }
+
   @Override
   public void confirmed(Parcel parcel, boolean delivered) {
     link.confirmed(parcel, delivered);

@@ -21,6 +21,7 @@ final class Shipment {
   private final Link link;
   private final List<Lane> lanes;
   private final Answers answers;
+  private final Follower follower;
   private final long deadlineNanos;
   private int nextLane;
   private List<Link.Consignment> lot = new ArrayList<>(LOT);
@@ -41,6 +42,7 @@ final class Shipment {
     this.link = link;
     this.lanes = lanes;
     this.answers = answers;
+    this.follower = new Follower(config, press, link, answers);
     this.deadlineNanos = System.nanoTime() + config.confirmTimeout().toNanos();
   }
 
@@ -73,7 +75,7 @@ final class Shipment {
     if (obstacle != null) {
       return obstacle;
     }
-    Parcel parcel = new Parcel(message, letter, answers, deadlineNanos);
+    Parcel parcel = new Parcel(message, letter, follower, deadlineNanos);
     if (suspect(parcel, pipelined)) {
       link.quarantine().add(parcel);
     } else {

@@ -14,17 +14,31 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** Messages, and what a destination answers for them. */
 final class Given {
   private Given() {}
 
   static Message message(String topic, String payload, Map<String, String> headers) {
+    return message(topic, null, 0, payload, headers);
+  }
+
+  static Message keyed(String topic, String key, long sequence, String payload) {
+    return message(topic, key, sequence, payload, Map.of());
+  }
+
+  private static Message message(
+      String topic,
+      @Nullable String key,
+      long sequence,
+      String payload,
+      Map<String, String> headers) {
     return new Message(
         UUID.randomUUID(),
         new Route("shop", topic),
-        null,
-        0,
+        key,
+        sequence,
         null,
         "acme/north",
         "order",

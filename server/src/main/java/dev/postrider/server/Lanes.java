@@ -77,6 +77,7 @@ final class Lanes extends Handler.Wrapper implements AutoCloseable {
   private Executor lane(Request request) {
     return health.contains(request.getHttpURI().getPath())
             && !request.getHeaders().contains(HttpHeader.AUTHORIZATION)
+            && !request.getHeaders().contains(HttpHeader.COOKIE)
         ? healthThreads
         : threads;
   }

@@ -9,6 +9,9 @@ import dev.postrider.server.api.Bodies;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.Feature;
 import dev.postrider.server.api.Routing;
+import dev.postrider.server.console.ConsoleFeature;
+import dev.postrider.server.console.Pages;
+import dev.postrider.server.console.SignInCodes;
 import dev.postrider.server.health.HealthFeature;
 import dev.postrider.server.health.Pulse;
 import dev.postrider.server.messages.MessagesFeature;
@@ -49,6 +52,8 @@ public final class Server implements AutoCloseable {
   private final List<Feature> features;
   private final List<Endpoint> endpoints = new ArrayList<>();
   private final BacklogSampler sampler;
+  private final SignInCodes codes = new SignInCodes(System::nanoTime);
+  private final @Nullable ConsoleFeature console;
   private final Lines lines;
   private final Lanes lanes;
   private final Bodies bodies;
@@ -58,6 +63,18 @@ public final class Server implements AutoCloseable {
 
   private Server(Builder builder) {
     this.config = builder.config;
+    Limits limits = config.limits();
+    Access access =
+        new Access(
+            new Tokens(builder.dataSource, builder.schema),
+            config.proxies(),
+            limits.rate().perSecond(),
+            limits.rate().burst(),
+            System::nanoTime);
+    this.console =
+        builder.monitorOnly
+            ? null
+            : new ConsoleFeature(builder.dataSource, builder.schema, access, codes);
     @Nullable Fleet fleet =
         builder.monitorOnly ? null : new Fleet(builder.dataSource, builder.schema);
     Pulse pulse = new Pulse(builder.relay, fleet, config.oldestPending(), System::nanoTime);
@@ -69,10 +86,13 @@ public final class Server implements AutoCloseable {
             backlog -> {
               pulse.beat(backlog);
               builder.metrics.show(backlog);
+              Fleet.@Nullable State relays = pulse.fleet();
+              if (console != null && relays != null) {
+                console.beat(backlog, relays);
+              }
             });
     this.features = features(builder, pulse);
     features.forEach(feature -> endpoints.addAll(feature.endpoints()));
-    Limits limits = config.limits();
     this.lines = new Lines(limits, config.proxies());
     this.lanes = new Lanes(limits.threads(), lines, alwaysAnswered());
     this.bodies =
@@ -82,13 +102,6 @@ public final class Server implements AutoCloseable {
             limits.times().bytesPerSecond(),
             limits.memory(),
             lanes.threads());
-    Access access =
-        new Access(
-            new Tokens(builder.dataSource, builder.schema),
-            config.proxies(),
-            limits.rate().perSecond(),
-            limits.rate().burst(),
-            System::nanoTime);
     Routing routing = new Routing(endpoints, access::admit, bodies);
     this.javalin = Javalin.create(javalinConfig -> configure(javalinConfig, routing));
   }
@@ -103,9 +116,10 @@ public final class Server implements AutoCloseable {
   private List<Feature> features(Builder builder, Pulse pulse) {
     List<Feature> all = new ArrayList<>();
     all.add(new HealthFeature(pulse, builder.metrics.registry()));
-    if (builder.monitorOnly) {
+    if (console == null) {
       return List.copyOf(all);
     }
+    all.add(console);
     all.add(new MessagesFeature(builder.dataSource, builder.schema));
     all.add(new OperateFeature(builder.dataSource, builder.schema));
     StreamConfig streams = builder.streams;
@@ -132,6 +146,10 @@ public final class Server implements AutoCloseable {
           }
         });
     routing.install(javalinConfig);
+    if (console != null) {
+      boolean rootTaken = endpoints.stream().anyMatch(endpoint -> endpoint.path().equals("/"));
+      new Pages().install(javalinConfig, rootTaken);
+    }
   }
 
   /** Serves this database; give the builder what is not as usual, then start. */
@@ -147,6 +165,17 @@ public final class Server implements AutoCloseable {
   /** Where to find it. */
   public String url() {
     return (config.tls() == null ? "http://" : "https://") + config.host() + ":" + port();
+  }
+
+  /** Where the console is. */
+  public String consoleUrl() {
+    return url() + Pages.PATH;
+  }
+
+  /** A link to the console that signs in with this token, once, within an hour. */
+  public String signInLink(String secret) {
+    // Browsers do not send what follows the #, so no log of a proxy has it.
+    return consoleUrl() + "#/sign-in/" + codes.issue(secret);
   }
 
   /** All that it answers to. */
@@ -244,6 +273,9 @@ public final class Server implements AutoCloseable {
       Server server = new Server(this);
       try {
         server.sampler.start();
+        if (server.console != null) {
+          server.console.start();
+        }
         server.port = server.javalin.start().port();
         return server;
       } catch (RuntimeException e) {

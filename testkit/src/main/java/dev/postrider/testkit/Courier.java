@@ -8,6 +8,7 @@ import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,6 +20,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Hands messages to a destination as the engine does: no more than its concurrency at a time, and a
@@ -58,15 +60,28 @@ final class Courier {
 
   private List<Message> nextBatch(List<Message> left) {
     List<Message> batch = new ArrayList<>();
-    Set<String> keys = new HashSet<>();
+    Map<String, Message> last = new HashMap<>();
+    Set<String> waiting = new HashSet<>();
     for (Message message : left) {
-      boolean alone = message.key() == null || destination.keepsOrder() || keys.add(message.key());
-      if (alone && batch.size() < destination.concurrency()) {
+      String key = message.key();
+      if (batch.size() >= destination.concurrency()) {
+        break;
+      }
+      if (key == null) {
         batch.add(message);
+      } else if (!waiting.contains(key) && mayFollow(last.get(key), message)) {
+        batch.add(message);
+        last.put(key, message);
+      } else {
+        waiting.add(key);
       }
     }
     left.removeAll(batch);
     return batch;
+  }
+
+  private boolean mayFollow(@Nullable Message before, Message next) {
+    return before == null || (destination.keepsOrder() && destination.mayFollow(before, next));
   }
 
   /** One call of the destination: no exception, and one answer for each message in time. */

@@ -67,6 +67,7 @@ public final class RabbitServer implements AutoCloseable {
             Map.entry("RABBITMQ_NODE_IP_ADDRESS", "127.0.0.1"),
             Map.entry("RABBITMQ_NODE_PORT", Integer.toString(port)),
             Map.entry("RABBITMQ_DIST_PORT", Integer.toString(ports.get(2))),
+            Map.entry("ERL_CRASH_DUMP", home.resolve("erl_crash.dump").toString()),
             Map.entry("ERL_EPMD_PORT", Integer.toString(ports.get(3))),
             Map.entry("ERL_EPMD_ADDRESS", "127.0.0.1"),
             Map.entry("RABBITMQ_MNESIA_BASE", home.resolve("data").toString()),

@@ -18,7 +18,7 @@ final class Effects implements MessageHandler {
   static final int GATE = 4711;
   static final String TABLE =
       "create table effect (no bigserial primary key, id uuid, ordering_key text,"
-          + " sequence bigint, relay text)";
+          + " sequence bigint, relay text, subscription text)";
 
   private final DataSource dataSource;
   private final String relay;
@@ -46,13 +46,15 @@ final class Effects implements MessageHandler {
   private void note(Connection connection, Message message) throws SQLException {
     try (PreparedStatement insert =
             connection.prepareStatement(
-                "insert into effect (id, ordering_key, sequence, relay) values (?, ?, ?, ?)");
+                "insert into effect (id, ordering_key, sequence, relay, subscription)"
+                    + " values (?, ?, ?, ?, ?)");
         PreparedStatement gate =
             connection.prepareStatement("select pg_advisory_xact_lock_shared(" + GATE + ")")) {
       insert.setObject(1, message.id());
       insert.setString(2, message.key());
       insert.setLong(3, message.sequence());
       insert.setString(4, relay);
+      insert.setString(5, message.route().subscription());
       insert.executeUpdate();
       gate.execute();
     }

@@ -56,13 +56,26 @@ final class Ledger {
     assertThat(outOfOrder()).as("delivered before an earlier message of its key").isEmpty();
   }
 
+  /** A subscription of shop/orders got every message of it that was committed. */
+  void assertComplete(String subscription) {
+    assertThat(
+            database.column(
+                "select m.id from postrider.message m join postrider.route r on r.id = m.route"
+                    + " where r.topic = 'orders' and not exists (select from effect e"
+                    + " where e.id = m.id and e.subscription = '"
+                    + subscription
+                    + "')"))
+        .as("never delivered to " + subscription)
+        .isEmpty();
+  }
+
   private List<String> outOfOrder() {
     return database.column(
         """
-        with first as (select ordering_key, sequence, min(no) as no from effect
-                        where ordering_key is not null group by 1, 2)
-        select ordering_key || '#' || sequence from (
-          select *, max(no) over (partition by ordering_key order by sequence
+        with first as (select subscription, ordering_key, sequence, min(no) as no from effect
+                        where ordering_key is not null group by 1, 2, 3)
+        select subscription || ' ' || ordering_key || '#' || sequence from (
+          select *, max(no) over (partition by subscription, ordering_key order by sequence
                                   rows between unbounded preceding and 1 preceding) as before
             from first) f
          where no < before

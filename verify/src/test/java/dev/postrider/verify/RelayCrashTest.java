@@ -97,6 +97,37 @@ class RelayCrashTest {
     assertThat(ledger.effects()).isGreaterThan(100);
   }
 
+  /** A relay dies between any two steps: fan-out, claim, delivery, settlement. */
+  @Test
+  @Tag("EN-23")
+  void killedAgainAndAgainTheyServeEverySubscription() {
+    for (String name : List.of("copy", "other")) {
+      database.execute(
+          "select postrider.subscription_add('ann', 'shop', 'orders', '" + name + "')");
+    }
+    List<RelayProcess> relays = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      relays.add(RelayProcess.start(database.jdbcUrl(), "r" + i, i % 2 == 0 ? "copy" : "other"));
+    }
+    try (Producers producers = new Producers(dataSource(), 3)) {
+      for (int i = 0; i < 2; i++) {
+        untilLeasesOf("r" + i);
+        relays.get(i).kill();
+        ledger.untilEffects(ledger.effects() + 100);
+      }
+    } finally {
+      try {
+        ledger.untilEmpty();
+      } finally {
+        relays.forEach(RelayProcess::close);
+      }
+    }
+    ledger.assertBalanced();
+    ledger.assertComplete("");
+    ledger.assertComplete("copy");
+    ledger.assertComplete("other");
+  }
+
   @Test
   @Tag("EN-7")
   @Tag("PO-10")

@@ -7,6 +7,8 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** A relay in a JVM of its own. Used by one thread. */
@@ -17,13 +19,14 @@ final class RelayProcess implements AutoCloseable {
     this.process = process;
   }
 
-  static RelayProcess start(String jdbcUrl, String name) {
+  static RelayProcess start(String jdbcUrl, String name, String... subscriptions) {
     String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
     String classPath =
         System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
     try {
-      return new RelayProcess(
-          new ProcessBuilder(
+      List<String> command =
+          new ArrayList<>(
+              List.of(
                   java,
                   "-Xmx128m",
                   "-XX:TieredStopAtLevel=1",
@@ -32,7 +35,10 @@ final class RelayProcess implements AutoCloseable {
                   classPath,
                   RelayMain.class.getName(),
                   jdbcUrl,
-                  name)
+                  name));
+      command.addAll(List.of(subscriptions));
+      return new RelayProcess(
+          new ProcessBuilder(command)
               .redirectErrorStream(true)
               .redirectOutput(ProcessBuilder.Redirect.INHERIT)
               .start());

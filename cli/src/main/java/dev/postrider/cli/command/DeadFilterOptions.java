@@ -16,6 +16,12 @@ final class DeadFilterOptions {
       description = "Whose last attempt ended with this code.")
   @Nullable String code;
 
+  @Option(
+      names = "--subscription",
+      paramLabel = "TEXT",
+      description = "Of this subscription; default is the one without a name.")
+  @Nullable String subscription;
+
   @Option(names = "--blocking", description = "Only those that their key waits for.")
   boolean blocking;
 
@@ -26,6 +32,9 @@ final class DeadFilterOptions {
     Map<String, String> conditions = filter.conditions(command);
     if (code != null) {
       conditions.put("code", code);
+    }
+    if (subscription != null) {
+      conditions.put("subscription", subscription);
     }
     if (blocking) {
       conditions.put("blocking", "true");

@@ -1,8 +1,12 @@
 package dev.postrider.cli.command;
 
+import dev.postrider.cli.output.Fields;
 import dev.postrider.observe.Fleet;
+import dev.postrider.observe.Why;
 import dev.postrider.store.Messages;
 import dev.postrider.store.StoredMessage;
+import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -12,11 +16,16 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "messages",
     description = "Search messages, the newest first.",
-    subcommands = {MessagesCommand.Search.class, MessagesCommand.Show.class},
+    subcommands = {
+      MessagesCommand.Search.class,
+      MessagesCommand.Show.class,
+      MessagesCommand.Explain.class
+    },
     footer = {
       "  ./postrider messages search --namespace shop --topic orders --from 2h",
       "  ./postrider messages --aggregate-type order --aggregate-id o-1",
-      "  ./postrider messages show 019a8b5e-5d0c-7c52-a3a4-0f6a8e2f1b7d --payload"
+      "  ./postrider messages show 019a8b5e-5d0c-7c52-a3a4-0f6a8e2f1b7d --payload",
+      "  ./postrider messages why 019a8b5e-5d0c-7c52-a3a4-0f6a8e2f1b7d"
     })
 final class MessagesCommand extends MessageSearch {
 
@@ -57,6 +66,53 @@ final class MessagesCommand extends MessageSearch {
         Shown.print(screen(), details, payload);
       }
       return ExitCode.OK;
+    }
+  }
+
+  /** Says what holds one message back. */
+  @Command(
+      name = "why",
+      description = "Say why a message is not delivered: all that holds it back now.",
+      footer = "  ./postrider messages why 019a8b5e-5d0c-7c52-a3a4-0f6a8e2f1b7d")
+  static final class Explain extends PostriderCommand {
+    @Parameters(paramLabel = "ID", description = "The message's id.")
+    String id = "";
+
+    @Override
+    int run(Context context) throws Exception {
+      UUID wanted = Options.id(this, id);
+      List<Why.Reason> reasons = new Why(context.dataSource(), context.schema()).ask(wanted);
+      if (reasons.isEmpty()) {
+        throw new Failure(ExitCode.TROUBLE, "there is no message " + wanted);
+      }
+      if (context.json()) {
+        screen()
+            .json(
+                new Fields()
+                    .with("id", wanted)
+                    .with("reasons", reasons.stream().map(Explain::json).toList())
+                    .map());
+        return ExitCode.OK;
+      }
+      for (Why.Reason reason : reasons) {
+        screen().line((reason.message().equals(wanted) ? "" : "  that message: ") + reason.text());
+      }
+      return ExitCode.OK;
+    }
+
+    private static Map<String, Object> json(Why.Reason reason) {
+      return new Fields()
+          .with("message", reason.message())
+          .with("reason", reason.reason())
+          .with("since", reason.since())
+          .with("until", reason.until())
+          .with("relay", reason.relay())
+          .with("destination", reason.destination())
+          .with("other", reason.other())
+          .with("code", reason.code())
+          .with("count", reason.count())
+          .with("text", reason.text())
+          .map();
     }
   }
 }

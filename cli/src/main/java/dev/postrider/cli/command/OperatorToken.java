@@ -20,9 +20,11 @@ record OperatorToken(Tokens tokens, Path file) {
   private static final String NAME = "up";
   private static final int PAGE = 1000;
 
-  /** Sees to it that both files hold a valid token. */
-  void prepare(String actor) throws IOException, SQLException {
-    OwnerOnly.write(headerFile(), "Authorization: Bearer " + secret(actor) + "\n");
+  /** Sees to it that both files hold a valid token, and returns it. */
+  String prepare(String actor) throws IOException, SQLException {
+    String secret = secret(actor);
+    OwnerOnly.write(headerFile(), "Authorization: Bearer " + secret + "\n");
+    return secret;
   }
 
   /** The token as a request header, for {@code curl -H @file} (7.55 or newer). */

@@ -14,7 +14,7 @@ final class PauseTarget {
   @Parameters(
       index = "0",
       paramLabel = "KIND",
-      description = "destination or topic",
+      description = "destination, topic or subscription",
       converter = KindByName.class,
       completionCandidates = KindNames.class)
   Pauses.Kind kind = Pauses.Kind.TOPIC;
@@ -22,7 +22,9 @@ final class PauseTarget {
   @Parameters(
       index = "1",
       paramLabel = "NAME",
-      description = "The destination's name, or namespace/topic; %%2F is a slash in a namespace.")
+      description =
+          "The destination's name, namespace/topic, or namespace/topic#subscription; %%2F is a"
+              + " slash in a namespace.")
   String name = "";
 
   /** The kinds as people write them. */
@@ -42,7 +44,8 @@ final class PauseTarget {
           return kind;
         }
       }
-      throw new TypeConversionException("expected destination or topic, got \"" + text + "\"");
+      throw new TypeConversionException(
+          "expected destination, topic or subscription, got \"" + text + "\"");
     }
   }
 

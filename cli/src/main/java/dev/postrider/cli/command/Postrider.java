@@ -41,6 +41,7 @@ import picocli.CommandLine.Spec;
       TailCommand.class,
       DeadCommand.class,
       KeysCommand.class,
+      SubscriptionsCommand.class,
       PauseCommand.class,
       ResumeCommand.class,
       ReplayCommand.class,

@@ -26,11 +26,13 @@ final class Relays {
           destination.options());
     }
     for (RouteConfig route : config.routes()) {
-      builder.route(
-          route.namespace(),
-          route.topic(),
-          route.destination(),
-          RouteOptions.DEFAULT.withRetry(route.retry()));
+      RouteOptions options = RouteOptions.DEFAULT.withRetry(route.retry());
+      if (route.subscription().isEmpty()) {
+        builder.route(route.namespace(), route.topic(), route.destination(), options);
+      } else {
+        builder.subscription(
+            route.namespace(), route.topic(), route.subscription(), route.destination(), options);
+      }
     }
     return builder;
   }

@@ -37,6 +37,14 @@ final class ReplayCommand extends PostriderCommand {
   @Option(names = "--id", paramLabel = "ID", description = "This message; may be repeated.")
   List<String> ids = new ArrayList<>();
 
+  @Option(
+      names = "--subscription",
+      paramLabel = "NAME",
+      description =
+          "Only into this subscription of the topic, also what it never had; goes with --namespace"
+              + " and --topic.")
+  @Nullable String subscription;
+
   @Option(names = "--dry-run", description = "Only count.")
   boolean dryRun;
 
@@ -84,6 +92,12 @@ final class ReplayCommand extends PostriderCommand {
 
   private ReplayFilter wanted() {
     Map<String, String> conditions = filter.conditions(this);
+    if (subscription != null) {
+      if (filter.namespace == null || filter.topic == null) {
+        throw usage("--subscription goes with --namespace and --topic");
+      }
+      conditions.put("subscription", subscription);
+    }
     if (ids.isEmpty() == conditions.isEmpty()) {
       throw usage("which messages? Give conditions, or --id");
     }

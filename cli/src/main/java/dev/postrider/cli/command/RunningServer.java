@@ -121,6 +121,15 @@ final class RunningServer implements AutoCloseable {
     return server.url();
   }
 
+  String consoleUrl() {
+    return server.consoleUrl();
+  }
+
+  /** A link to the console that signs in with this token, once. */
+  String signInLink(String secret) {
+    return server.signInLink(secret);
+  }
+
   /** A connection that does not end in time is no reason not to end the rest in order. */
   @Override
   public void close() {

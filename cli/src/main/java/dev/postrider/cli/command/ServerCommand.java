@@ -38,6 +38,7 @@ final class ServerCommand extends PostriderCommand {
     try (RunningServer server =
         RunningServer.start(config, context.dataSource(), context.direct(), new Metrics(), null)) {
       screen().note("server: " + server.url());
+      screen().note("console: " + server.consoleUrl());
       stop.await();
       screen().note("stopping");
     }

@@ -11,6 +11,7 @@ import dev.postrider.message.MessageState;
 import dev.postrider.store.AttemptRecord;
 import dev.postrider.store.MessageStatus;
 import dev.postrider.store.StoredMessage;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -56,6 +57,7 @@ final class Shown {
         .with("code", attempt.code())
         .with("error", attempt.error())
         .with("reference", attempt.reference())
+        .with("subscription", attempt.subscription())
         .map();
   }
 
@@ -64,6 +66,7 @@ final class Shown {
         .with("id", dead.id())
         .with("namespace", dead.route().namespace())
         .with("topic", dead.route().topic())
+        .with("subscription", dead.route().subscription())
         .with("tenant", dead.tenant())
         .with("aggregate_type", dead.aggregateType())
         .with("aggregate_id", dead.aggregateId())
@@ -153,8 +156,10 @@ final class Shown {
   }
 
   private static Table table(List<AttemptRecord> attempts) {
-    Table table =
-        new Table(
+    boolean named = attempts.stream().anyMatch(attempt -> !attempt.subscription().isEmpty());
+    List<String> columns =
+        new ArrayList<>(
+            List.of(
                 "delivery",
                 "try",
                 "outcome",
@@ -163,19 +168,26 @@ final class Shown {
                 "worker",
                 "code",
                 "reference",
-                "error")
-            .optional("worker", "reference");
+                "error"));
+    if (named) {
+      columns.add(0, "subscription");
+    }
+    Table table = new Table(columns.toArray(String[]::new)).optional("worker", "reference");
     for (AttemptRecord attempt : attempts) {
-      table.row(
-          attempt.delivery(),
-          attempt.no(),
-          Words.lower(attempt.state()),
-          Words.time(attempt.finishedAt()),
-          attempt.latencyMs(),
-          attempt.worker(),
-          attempt.code(),
-          attempt.reference(),
-          attempt.error());
+      List<@Nullable Object> cells = new ArrayList<>();
+      if (named) {
+        cells.add(attempt.subscription().isEmpty() ? "default" : attempt.subscription());
+      }
+      cells.add(attempt.delivery());
+      cells.add(attempt.no());
+      cells.add(Words.lower(attempt.state()));
+      cells.add(Words.time(attempt.finishedAt()));
+      cells.add(attempt.latencyMs());
+      cells.add(attempt.worker());
+      cells.add(attempt.code());
+      cells.add(attempt.reference());
+      cells.add(attempt.error());
+      table.row(cells.toArray());
     }
     return table;
   }

@@ -6,10 +6,11 @@ import dev.postrider.cli.output.JsonText;
 import dev.postrider.cli.output.Table;
 import dev.postrider.cli.output.Terminal;
 import dev.postrider.cli.output.Words;
-import dev.postrider.cli.tail.Attempt;
-import dev.postrider.cli.tail.Delivery;
-import dev.postrider.cli.tail.DeliveryTail;
-import dev.postrider.cli.tail.Sent;
+import dev.postrider.observe.Attempt;
+import dev.postrider.observe.Delivery;
+import dev.postrider.observe.DeliveryTail;
+import dev.postrider.observe.Sent;
+import dev.postrider.store.Database;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -80,13 +81,14 @@ final class TailCommand extends PostriderCommand {
             ? Long.MAX_VALUE
             : System.nanoTime() + Options.duration(this, "--for", time).toNanos();
     StopSignal stop = StopSignal.install(Duration.ofSeconds(5));
-    try (DeliveryTail tail = new DeliveryTail(context.dataSource(), context.schema(), payload)) {
-      List<Delivery> first = wanted(tail.next());
+    DeliveryTail tail = new DeliveryTail(payload);
+    try (Database.Session session = new Database(context.dataSource(), context.schema()).open()) {
+      List<Delivery> first = wanted(tail.next(session));
       long left = count == null ? Long.MAX_VALUE : count;
       int start = first.size() - (int) Math.min(last, Math.min(left, first.size()));
       left -= print(context, first.subList(start, first.size()), left);
       while (left > 0 && !screen().gone() && System.nanoTime() < end && !stop.await(EVERY)) {
-        List<Delivery> next = wanted(tail.next());
+        List<Delivery> next = wanted(tail.next(session));
         if (tail.passedOver()) {
           screen().note("… too many to show, some were passed over");
         }

@@ -74,6 +74,7 @@ final class UpCommand extends PostriderCommand {
           context.direct(),
           server -> {
             greet(served, server);
+            screen().note("Console: " + server.consoleUrl());
             screen()
                 .note("Its callers need a token: ./postrider token create NAME --role operator");
           },
@@ -88,7 +89,7 @@ final class UpCommand extends PostriderCommand {
       OperatorToken token =
           new OperatorToken(
               new Tokens(dataSource, config.schema()), data.resolveSibling("operator-token"));
-      token.prepare(context.actor());
+      String secret = token.prepare(context.actor());
       postgres.announce();
       UpGreeting greeting = new UpGreeting(screen(), config.schema(), postgres.psqlUrl());
       serve(
@@ -97,6 +98,8 @@ final class UpCommand extends PostriderCommand {
           dataSource,
           server -> {
             greet(served, server);
+            screen().note("Console: " + server.signInLink(secret));
+            screen().note("         The link signs in once, within an hour. Later use the token.");
             greeting.say(server.url(), token.file(), token.headerFile(), demo);
           },
           stop);

@@ -52,6 +52,6 @@ final class UpRoutes {
 
   private static RouteConfig route(
       String namespace, String topic, DestinationConfig destination, RetryPolicy retry) {
-    return new RouteConfig(namespace, topic, destination.name(), retry);
+    return new RouteConfig(namespace, topic, "", destination.name(), retry);
   }
 }

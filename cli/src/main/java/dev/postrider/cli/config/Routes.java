@@ -23,8 +23,11 @@ final class Routes {
     for (Section item : root.items("routes")) {
       try (item) {
         RouteConfig route = route(item, usual, names);
-        if (!served.add(route.namespace() + "/" + route.topic())) {
-          item.problem("topic", "another route serves this namespace and topic already");
+        if (!served.add(route.namespace() + "/" + route.topic() + "#" + route.subscription())) {
+          item.problem(
+              "topic",
+              "another route serves this namespace and topic already; give each route its own"
+                  + " subscription if both should get every message");
         }
         routes.add(route);
       }
@@ -35,6 +38,12 @@ final class Routes {
   private static RouteConfig route(Section section, RetryPolicy usual, Set<String> names) {
     String namespace = name(section, "namespace", section.required("namespace"));
     String topic = name(section, "topic", section.text("topic", RouteConfig.ANY));
+    String subscription = section.text("subscription", "");
+    if (!subscription.isEmpty()
+        && (namespace.equals(RouteConfig.ANY) || topic.equals(RouteConfig.ANY))) {
+      section.problem(
+          "subscription", "expected a route with an exact namespace and topic, without *");
+    }
     String destination = section.required("destination");
     if (!destination.isEmpty() && !names.contains(destination)) {
       section.problem(
@@ -42,7 +51,7 @@ final class Routes {
           "there is no destination \"%s\"; there are %s"
               .formatted(destination, names.isEmpty() ? "none" : String.join(", ", names)));
     }
-    return new RouteConfig(namespace, topic, destination, retry(section, usual));
+    return new RouteConfig(namespace, topic, subscription, destination, retry(section, usual));
   }
 
   private static String name(Section section, String key, String given) {

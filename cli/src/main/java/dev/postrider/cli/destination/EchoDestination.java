@@ -6,10 +6,10 @@ import dev.postrider.message.Outcome;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,20 +27,35 @@ public final class EchoDestination implements Destination {
 
   @Override
   public void deliver(List<Message> batch, Answers answers) {
-    Map<UUID, Message> messages = new HashMap<>();
+    Map<UUID, Message> messages = new ConcurrentHashMap<>();
     batch.forEach(message -> messages.put(message.id(), message));
     next.deliver(
         batch,
-        (id, outcome) -> {
-          Message message = messages.get(id);
-          if (outcome instanceof Outcome.Delivered && message != null) {
-            show(message);
+        new Answers() {
+          @Override
+          public void answer(UUID id, Outcome outcome) {
+            if (outcome instanceof Outcome.Delivered) {
+              show(messages.get(id));
+            }
+            answers.answer(id, outcome);
           }
-          answers.answer(id, outcome);
+
+          @Override
+          public @Nullable Message deliveredNext(UUID id) {
+            show(messages.get(id));
+            Message following = answers.deliveredNext(id);
+            if (following != null) {
+              messages.put(following.id(), following);
+            }
+            return following;
+          }
         });
   }
 
-  private void show(Message message) {
+  private void show(@Nullable Message message) {
+    if (message == null) {
+      return;
+    }
     try {
       out.write((LogDestination.line(message) + "\n").getBytes(StandardCharsets.UTF_8));
       out.flush();
@@ -52,6 +67,11 @@ public final class EchoDestination implements Destination {
   @Override
   public boolean keepsOrder() {
     return next.keepsOrder();
+  }
+
+  @Override
+  public boolean mayFollow(Message before, Message message) {
+    return next.mayFollow(before, message);
   }
 
   @Override

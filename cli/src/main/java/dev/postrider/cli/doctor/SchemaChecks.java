@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 final class SchemaChecks {
   private static final Pattern CREATED =
       Pattern.compile(
-          "(?m)^ *create (?:unique )?(table|index|sequence|view|function) (?:if not exists )?"
+          "(?m)^ *create (?:or replace )?(?:unique )?(table|index|sequence|view|function) (?:if not exists )?"
               + "(?:\\w+\\.)?(\\w+)");
   private static final List<String> ROLES =
       List.of("producer", "relay", "operator", "reader", "server");

@@ -232,7 +232,8 @@ class ConfigReaderTest {
             "postrider.yaml:6: postrider.destinations.log.breaker.open-max: expected at least"
                 + " open-min",
             "postrider.yaml:9: postrider.routes[1].topic: another route serves this namespace and"
-                + " topic already");
+                + " topic already; give each route its own subscription if both should get every"
+                + " message");
   }
 
   @Test

@@ -52,9 +52,20 @@ final class BrokerProcess {
 
   /** Returns when the broker takes connections, which it does after it has recovered its log. */
   void start() {
-    List<String> command = java("kafka.Kafka", settings.toString());
-    Process process = launch(command);
-    running = process;
+    begin();
+    untilListening();
+  }
+
+  /** Does not wait: brokers of a cluster answer when enough of them run. */
+  void begin() {
+    running = launch(java("kafka.Kafka", settings.toString()));
+  }
+
+  void untilListening() {
+    Process process = running;
+    if (process == null) {
+      throw failed("the broker was not started");
+    }
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
     while (!listens()) {
       if (!process.isAlive() || System.nanoTime() > deadline) {
@@ -81,14 +92,22 @@ final class BrokerProcess {
   }
 
   void freeze() {
+    signal("-STOP");
+  }
+
+  void thaw() {
+    signal("-CONT");
+  }
+
+  private void signal(String signal) {
     Process process = running;
     if (process == null) {
       return;
     }
     try {
-      Process signal = new ProcessBuilder("kill", "-STOP", Long.toString(process.pid())).start();
-      if (signal.waitFor() != 0) {
-        throw failed("the broker could not be stopped");
+      Process kill = new ProcessBuilder("kill", signal, Long.toString(process.pid())).start();
+      if (kill.waitFor() != 0) {
+        throw failed("the broker did not take the signal " + signal);
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);

@@ -22,6 +22,9 @@ import java.util.stream.Stream;
  * never created by themselves. Thread-safe: lifecycle methods exclude each other.
  */
 public final class KafkaServer implements AutoCloseable {
+  /** How many ports a broker needs; the third is its controller's. */
+  static final int PORTS = 4;
+
   private final Path directory;
   private final int port;
   private final int saslPort;
@@ -49,16 +52,23 @@ public final class KafkaServer implements AutoCloseable {
    * @return when it answers
    */
   public static KafkaServer start(Map<String, String> settings) {
+    KafkaServer server = prepare(settings, freePorts(PORTS));
+    server.begin();
+    server.untilReady();
+    return server;
+  }
+
+  /** A broker that is not started. */
+  static KafkaServer prepare(Map<String, String> settings, List<Integer> ports) {
     try {
       Path directory = Files.createTempDirectory("postrider-kafka");
-      List<Integer> ports = freePorts(4);
       Map<String, String> all = settings(directory, ports);
       all.putAll(listeners(ports, settings.keySet().stream().anyMatch(KafkaServer::isOfTls)));
       all.putAll(settings);
       Path file = directory.resolve("server.properties");
       Files.writeString(file, text(all), StandardCharsets.UTF_8);
       BrokerProcess process = new BrokerProcess(classPath(), file, ports.get(0));
-      return new KafkaServer(directory, ports, process).launch();
+      return new KafkaServer(directory, ports, process);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -87,9 +97,17 @@ public final class KafkaServer implements AutoCloseable {
     process.kill();
   }
 
-  /** SIGSTOP: connections stay open, and nothing is answered. Ends with {@link #restart}. */
+  /**
+   * SIGSTOP: connections stay open, and nothing is answered. Ends with {@link #thaw}, or with
+   * {@link #restart} without what it had not read.
+   */
   public synchronized void freeze() {
     process.freeze();
+  }
+
+  /** SIGCONT: it goes on with what clients sent meanwhile. */
+  public synchronized void thaw() {
+    process.thaw();
   }
 
   /** Starts it again after a kill, with the same data and ports; returns when it answers. */
@@ -123,12 +141,24 @@ public final class KafkaServer implements AutoCloseable {
     return true;
   }
 
-  private KafkaServer launch() {
+  /** Starts it and returns at once. */
+  synchronized void begin() {
     Runtime.getRuntime().addShutdownHook(closeAtExit);
+    orClose(
+        () -> {
+          process.format();
+          process.begin();
+        });
+  }
+
+  /** Returns when it answers. */
+  synchronized void untilReady() {
+    orClose(process::untilListening);
+  }
+
+  private void orClose(Runnable work) {
     try {
-      process.format();
-      process.start();
-      return this;
+      work.run();
     } catch (RuntimeException e) {
       close();
       throw e;
@@ -198,7 +228,7 @@ public final class KafkaServer implements AutoCloseable {
    * Below the range systems use for outgoing connections, so that no client's socket can take a
    * port while the broker is down.
    */
-  private static List<Integer> freePorts(int count) {
+  static List<Integer> freePorts(int count) {
     return new SplittableRandom()
         .ints(1000, 15_000, 32_000)
         .distinct()

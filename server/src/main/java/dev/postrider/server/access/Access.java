@@ -50,7 +50,8 @@ public final class Access {
   /** The caller, if the guard lets it pass. */
   public Caller admit(Context context, Guard guard) throws SQLException {
     String address = address(context);
-    @Nullable String secret = secret(context, guard);
+    @Nullable String shown = secret(context, guard);
+    @Nullable String secret = shown == null ? Session.secret(context) : shown;
     @Nullable Permission needed = guard.permission();
     if (needed == null) {
       return atPublic(secret, address, guard);
@@ -79,6 +80,15 @@ public final class Access {
           .toException();
     }
     return new Caller(token, address);
+  }
+
+  /**
+   * Whose token this is, for a caller who signs in.
+   *
+   * @throws ProblemException if it is nobody's
+   */
+  public Token signIn(String secret, String address) throws SQLException {
+    return known(secret, address);
   }
 
   private String address(Context context) {

@@ -69,6 +69,11 @@ public record Endpoint(
     return new Builder(HandlerType.GET, path, Guard.PUBLIC);
   }
 
+  /** Changes something for everybody, with or without a token. */
+  public static Builder publicly(HandlerType method, String path) {
+    return new Builder(method, path, Guard.PUBLIC);
+  }
+
   /** For everybody, however much else there is to do. It must not wait for anything. */
   public static Builder getAlways(String path) {
     return new Builder(HandlerType.GET, path, Guard.ALWAYS);

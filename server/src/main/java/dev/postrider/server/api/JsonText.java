@@ -5,6 +5,7 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonRawValue;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.postrider.deadletter.BlockedKey;
+import dev.postrider.deadletter.DeadGroup;
 import dev.postrider.deadletter.DeadLetter;
 import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Route;
@@ -53,6 +54,7 @@ public final class JsonText {
           .addMixIn(MessageStatus.class, Status.class)
           .addMixIn(AttemptRecord.class, Failed.class)
           .addMixIn(DeadLetter.class, Dead.class)
+          .addMixIn(DeadGroup.class, Dead.class)
           .addMixIn(Backlog.Topic.class, WaitingTopic.class)
           .addMixIn(BlockedKey.class, Blocked.class)
           .addMixIn(ReplayJob.class, Job.class)
@@ -152,9 +154,11 @@ public final class JsonText {
   }
 
   /**
+   * As JSON, without what receivers said unless payloads may be seen.
+   *
    * @param payloads whether it is for somebody who may see payloads
    */
-  static byte[] bytes(Object value, boolean payloads) {
+  public static byte[] bytes(Object value, boolean payloads) {
     return MAPPER.writer().withAttribute(PAYLOADS, payloads).writeValueAsBytes(value);
   }
 

@@ -56,6 +56,12 @@ public final class Pulse {
     }
   }
 
+  /** The relays as they were at the last beat; null before it, or if they are not to be shown. */
+  public Fleet.@Nullable State fleet() {
+    Beat beat = last;
+    return beat == null ? null : beat.fleet;
+  }
+
   /** Each part, by name. */
   Map<String, Part> parts() {
     Map<String, Part> parts = new LinkedHashMap<>();

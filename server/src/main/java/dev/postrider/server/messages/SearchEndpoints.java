@@ -1,13 +1,17 @@
 package dev.postrider.server.messages;
 
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.postrider.access.Permission;
+import dev.postrider.observe.Why;
 import dev.postrider.server.api.Call;
 import dev.postrider.server.api.Conditions;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.Field;
 import dev.postrider.server.api.Kind;
+import dev.postrider.server.api.Listing;
 import dev.postrider.server.api.Paging;
 import dev.postrider.server.api.Problem;
+import dev.postrider.server.api.ProblemException;
 import dev.postrider.store.MessagePage;
 import dev.postrider.store.MessageStatus;
 import dev.postrider.store.Messages;
@@ -20,11 +24,22 @@ import javax.sql.DataSource;
 
 /** Looks messages up. */
 final class SearchEndpoints {
+  private static final Field ID = Field.of("id", Kind.ID, "The message's id");
+  private static final int NEIGHBOURS = 5;
+
   private final Messages messages;
+  private final Why why;
 
   SearchEndpoints(DataSource dataSource, Schema schema) {
     this.messages = new Messages(dataSource, schema);
+    this.why = new Why(dataSource, schema);
   }
+
+  /** Why a message is not delivered: its reasons in words. */
+  record Explained(UUID id, List<ShownReason> reasons) {}
+
+  /** A reason, and what it says. */
+  record ShownReason(@JsonUnwrapped Why.Reason reason, String text) {}
 
   List<Endpoint> list() {
     return List.of(
@@ -35,6 +50,7 @@ final class SearchEndpoints {
                     + " still have a next")
             .scoped()
             .query(Conditions.MESSAGES)
+            .query(Search.STATE)
             .query(Paging.cursor(Kind.ID), Paging.LIMIT)
             .answersPage(MessageStatus.class, UUID.class)
             .handledBy(this::search),
@@ -42,10 +58,26 @@ final class SearchEndpoints {
             .about(
                 "messages", "One message with its attempts; payload and headers need payload:read")
             .scoped()
-            .path(Field.of("id", Kind.ID, "The message's id"))
+            .path(ID)
             .answers(ShownMessage.class)
             .problems(404)
-            .handledBy(this::show));
+            .handledBy(this::show),
+        Endpoint.get("/v1/messages/{id}/why", Permission.READ)
+            .about(
+                "messages",
+                "Why it is not delivered: all that holds it back now, the first to go away first")
+            .scoped()
+            .path(ID)
+            .answers(Explained.class)
+            .problems(404)
+            .handledBy(this::explain),
+        Endpoint.get("/v1/messages/{id}/neighbours", Permission.READ)
+            .about("messages", "Messages of the same key next to it, in the order of the key")
+            .scoped()
+            .path(ID)
+            .answersList(MessageStatus.class)
+            .problems(404)
+            .handledBy(this::neighbours));
   }
 
   private Object search(Call call) throws SQLException {
@@ -58,10 +90,39 @@ final class SearchEndpoints {
     StoredMessage message =
         messages
             .find(id)
-            .filter(
-                found ->
-                    call.caller().scope().covers(found.status().tenant(), found.status().route()))
-            .orElseThrow(() -> Problem.notFound("there is no message " + id).toException());
+            .filter(found -> covers(call, found.status()))
+            .orElseThrow(() -> notFound(id));
     return ShownMessage.of(message, messages.attempts(id), call.may(Permission.PAYLOAD_READ));
+  }
+
+  private static boolean covers(Call call, MessageStatus message) {
+    return call.caller().scope().covers(message.tenant(), message.route());
+  }
+
+  private static ProblemException notFound(UUID id) {
+    return Problem.notFound("there is no message " + id).toException();
+  }
+
+  /** The message, if the caller may see it. */
+  private UUID visible(Call call) throws SQLException {
+    UUID id = call.path().idOf("id");
+    return messages
+        .status(id)
+        .filter(found -> covers(call, found))
+        .map(MessageStatus::id)
+        .orElseThrow(() -> notFound(id));
+  }
+
+  private Object explain(Call call) throws SQLException {
+    UUID id = visible(call);
+    return new Explained(
+        id, why.ask(id).stream().map(reason -> new ShownReason(reason, reason.text())).toList());
+  }
+
+  private Object neighbours(Call call) throws SQLException {
+    return Listing.of(
+        messages.neighbours(visible(call), NEIGHBOURS).stream()
+            .filter(message -> covers(call, message))
+            .toList());
   }
 }

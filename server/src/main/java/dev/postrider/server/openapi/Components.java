@@ -79,6 +79,8 @@ final class Components {
       return Ordered.of("type", "integer", "format", "int32");
     } else if (raw == long.class || raw == Long.class) {
       return Ordered.of("type", "integer", "format", "int64");
+    } else if (raw == double.class || raw == Double.class) {
+      return Ordered.of("type", "number", "format", "double");
     } else if (raw == String.class) {
       return Ordered.of("type", "string");
     }

@@ -1,10 +1,13 @@
 package dev.postrider.server.operate;
 
 import dev.postrider.access.Permission;
+import dev.postrider.deadletter.DeadGroup;
+import dev.postrider.deadletter.DeadGroups;
 import dev.postrider.deadletter.DeadLetter;
 import dev.postrider.deadletter.DeadLetterFilter;
 import dev.postrider.deadletter.DeadLetterPage;
 import dev.postrider.deadletter.DeadLetters;
+import dev.postrider.message.ErrorReport;
 import dev.postrider.server.api.Call;
 import dev.postrider.server.api.Conditions;
 import dev.postrider.server.api.Cursors;
@@ -18,6 +21,7 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.UUID;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /** Dead letters: list, look, requeue, discard; one by one or by conditions. */
 final class DeadEndpoints {
@@ -43,6 +47,14 @@ final class DeadEndpoints {
                 Paging.LIMIT)
             .answersPage(DeadLetter.class, String.class)
             .handledBy(this::page),
+        Endpoint.get("/v1/dead/groups", Permission.READ)
+            .about(
+                "dead letters",
+                "Dead letters by topic, code and kind of error, of the newest 10,000 that match")
+            .scoped()
+            .query(Conditions.DEAD)
+            .answers(Groups.class)
+            .handledBy(this::groups),
         Endpoint.get("/v1/dead/{id}", Permission.READ)
             .about("dead letters", "One dead letter; its attempts are with the message")
             .scoped()
@@ -88,6 +100,28 @@ final class DeadEndpoints {
     return Paging.page(page.items(), Cursors.text(page.next()));
   }
 
+  /**
+   * Groups of dead letters.
+   *
+   * @param counted how many were looked at; all of them, if it is complete
+   */
+  record Groups(List<DeadGroup> items, int counted, boolean complete) {}
+
+  private Object groups(Call call) throws SQLException {
+    DeadGroups.Result result =
+        groupsFor(call)
+            .read(
+                DeadLetterFilter.of(
+                    Conditions.within(call.caller().scope(), call.query(), Conditions.DEAD)));
+    return new Groups(result.groups(), result.counted(), result.complete());
+  }
+
+  /** By what the caller may see: a fingerprint of a receiver's reply would tell something of it. */
+  private DeadGroups groupsFor(Call call) {
+    return new DeadGroups(
+        dead, call.may(Permission.PAYLOAD_READ) ? error -> error : ErrorReport::withoutReply);
+  }
+
   private DeadLetter find(Call call) throws SQLException {
     UUID id = call.path().idOf("id");
     return dead.find(id)
@@ -117,10 +151,21 @@ final class DeadEndpoints {
   private Object requeueMany(Call call) throws SQLException {
     Selection selection = Selection.of(call);
     Patience patience = new Patience();
-    long count =
-        selection.ids().isEmpty()
-            ? dead.requeue(call.actor(), selection.filter(), patience)
-            : dead.requeue(call.actor(), selection.ids());
+    @Nullable String fingerprint = selection.fingerprint();
+    long count;
+    if (!selection.ids().isEmpty()) {
+      count = dead.requeue(call.actor(), selection.ids());
+    } else if (fingerprint != null) {
+      count =
+          groupsFor(call)
+              .each(
+                  selection.filter(),
+                  fingerprint,
+                  patience,
+                  ids -> dead.requeue(call.actor(), ids));
+    } else {
+      count = dead.requeue(call.actor(), selection.filter(), patience);
+    }
     return new Done(count, !patience.over());
   }
 
@@ -128,10 +173,21 @@ final class DeadEndpoints {
     Selection selection = Selection.of(call);
     String reason = call.body().textOf("reason");
     Patience patience = new Patience();
-    long count =
-        selection.ids().isEmpty()
-            ? dead.discard(call.actor(), reason, selection.filter(), patience)
-            : dead.discard(call.actor(), reason, selection.ids());
+    @Nullable String fingerprint = selection.fingerprint();
+    long count;
+    if (!selection.ids().isEmpty()) {
+      count = dead.discard(call.actor(), reason, selection.ids());
+    } else if (fingerprint != null) {
+      count =
+          groupsFor(call)
+              .each(
+                  selection.filter(),
+                  fingerprint,
+                  patience,
+                  ids -> dead.discard(call.actor(), reason, ids));
+    } else {
+      count = dead.discard(call.actor(), reason, selection.filter(), patience);
+    }
     return new Done(count, !patience.over());
   }
 }

@@ -16,15 +16,12 @@ import dev.postrider.store.Pauses;
 import dev.postrider.store.Schema;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.Comparator;
 import java.util.List;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** What waits, who carries, who did what. */
 final class OverviewEndpoints {
-  private static final int TOPICS_MAX = 100;
-
   private final DataSource dataSource;
   private final Schema schema;
   private final Fleet fleet;
@@ -76,31 +73,7 @@ final class OverviewEndpoints {
       connection.setAutoCommit(true);
       backlog = Backlog.read(connection, schema);
     }
-    Fleet.State relays = fleet.read();
-    return new Status(
-        backlog.pending(),
-        backlog.pendingEstimated(),
-        backlog.oldestAge(),
-        backlog.processing(),
-        backlog.stuck(),
-        backlog.dead(),
-        backlog.deadEstimated(),
-        backlog.blockedKeys(),
-        backlog.blockedKeysAtLeast(),
-        fullest(backlog.topics()),
-        backlog.topics().size() > TOPICS_MAX,
-        relays.relays(),
-        relays.unrouted(),
-        pauses.list());
-  }
-
-  private static List<Backlog.Topic> fullest(List<Backlog.Topic> topics) {
-    return topics.size() <= TOPICS_MAX
-        ? topics
-        : topics.stream()
-            .sorted(Comparator.comparingLong(topic -> -topic.pending() - topic.dead()))
-            .limit(TOPICS_MAX)
-            .toList();
+    return Status.of(backlog, fleet.read(), pauses.list());
   }
 
   private Object leases(Call call) throws SQLException {

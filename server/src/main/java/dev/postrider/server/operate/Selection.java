@@ -10,21 +10,30 @@ import dev.postrider.server.api.Values;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which dead letters an act on many is about: those listed, or those that match. An empty filter
  * would be everything, which has to be said.
  */
-record Selection(List<UUID> ids, DeadLetterFilter filter) {
+record Selection(List<UUID> ids, DeadLetterFilter filter, @Nullable String fingerprint) {
+  private static final Field FINGERPRINT =
+      Field.text(
+          "fingerprint", "Only with this kind of error, as a group of dead letters names it");
+
   static final List<Field> FIELDS =
       List.of(
           Field.of("ids", Kind.IDS, "These; or a filter").between(1, 1000),
-          Field.object("filter", "Those that meet every condition", Conditions.DEAD),
+          Field.object(
+              "filter",
+              "Those that meet every condition",
+              Conditions.with(Conditions.DEAD, FINGERPRINT)),
           Field.of("all", Kind.BOOLEAN, "Instead of a condition: all of them"));
 
   static Selection of(Call call) {
     Values body = call.body();
-    Map<String, String> asked = body.object("filter").conditions(Conditions.DEAD);
+    Values filter = body.object("filter");
+    Map<String, String> asked = filter.conditions(Conditions.DEAD);
     int ways = (body.has("ids") ? 1 : 0) + (asked.isEmpty() ? 0 : 1) + (body.flag("all") ? 1 : 0);
     if (ways != 1) {
       throw Problem.invalid(
@@ -37,7 +46,7 @@ record Selection(List<UUID> ids, DeadLetterFilter filter) {
     }
     return new Selection(
         body.ids("ids"),
-        DeadLetterFilter.of(
-            Conditions.within(call.caller().scope(), body.object("filter"), Conditions.DEAD)));
+        DeadLetterFilter.of(Conditions.within(call.caller().scope(), filter, Conditions.DEAD)),
+        filter.text("fingerprint"));
   }
 }

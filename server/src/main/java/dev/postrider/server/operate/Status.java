@@ -3,9 +3,11 @@ package dev.postrider.server.operate;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import dev.postrider.message.Route;
 import dev.postrider.observe.Backlog;
+import dev.postrider.observe.Fleet;
 import dev.postrider.observe.LiveRelay;
 import dev.postrider.store.Pauses;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 
 /**
@@ -14,7 +16,7 @@ import java.util.List;
  * @param topics those where most waits or is dead, 100 at most
  * @param topicsMore whether there are others
  */
-record Status(
+public record Status(
     long pending,
     boolean pendingEstimated,
     @JsonProperty("oldest_age_seconds") Duration oldestAge,
@@ -28,4 +30,33 @@ record Status(
     boolean topicsMore,
     List<LiveRelay> relays,
     List<Route> unrouted,
-    List<Pauses.Pause> paused) {}
+    List<Pauses.Pause> paused) {
+  private static final int TOPICS_MAX = 100;
+
+  public static Status of(Backlog backlog, Fleet.State fleet, List<Pauses.Pause> paused) {
+    return new Status(
+        backlog.pending(),
+        backlog.pendingEstimated(),
+        backlog.oldestAge(),
+        backlog.processing(),
+        backlog.stuck(),
+        backlog.dead(),
+        backlog.deadEstimated(),
+        backlog.blockedKeys(),
+        backlog.blockedKeysAtLeast(),
+        fullest(backlog.topics()),
+        backlog.topics().size() > TOPICS_MAX,
+        fleet.relays(),
+        fleet.unrouted(),
+        paused);
+  }
+
+  private static List<Backlog.Topic> fullest(List<Backlog.Topic> topics) {
+    return topics.size() <= TOPICS_MAX
+        ? topics
+        : topics.stream()
+            .sorted(Comparator.comparingLong(topic -> -topic.pending() - topic.dead()))
+            .limit(TOPICS_MAX)
+            .toList();
+  }
+}

@@ -20,11 +20,11 @@ import org.slf4j.LoggerFactory;
  * The connection to a client, written to without ever blocking: by whoever finds it ready, one at a
  * time, and by the web server's threads when it becomes ready again.
  */
-final class Wire {
+public final class Wire {
   private static final Logger log = LoggerFactory.getLogger(Wire.class);
 
   /** Hears of the connection. */
-  interface Owner {
+  public interface Owner {
     /** It takes more; also called once at the beginning. */
     void ready();
 
@@ -46,7 +46,7 @@ final class Wire {
    *
    * @param failed called instead, if that does not work
    */
-  static void open(Context context, Function<Wire, Owner> owner, Runnable failed) {
+  public static void open(Context context, Function<Wire, Owner> owner, Runnable failed) {
     context.future(
         () -> {
           try {
@@ -80,12 +80,12 @@ final class Wire {
   }
 
   /** If not, its owner hears when it is. */
-  boolean ready() {
+  public boolean ready() {
     return out.isReady();
   }
 
   /** How long the connection has taken nothing; a write that waits may be taken bit by bit. */
-  Duration idle() {
+  public Duration idle() {
     EndPoint endPoint = endPoint();
     while (endPoint instanceof EndPoint.Wrapper outer) {
       endPoint = outer.unwrap();
@@ -96,22 +96,22 @@ final class Wire {
   }
 
   /** Only when ready. */
-  void write(byte[] bytes) throws IOException {
+  public void write(byte[] bytes) throws IOException {
     out.write(bytes);
   }
 
   /** Only when ready. */
-  void flush() throws IOException {
+  public void flush() throws IOException {
     out.flush();
   }
 
   /** Ends the response; also after the connection was lost. */
-  void finish() {
+  public void finish() {
     done.complete(null);
   }
 
   /** Breaks the connection, though the client has not taken what was written. */
-  void cut() {
+  public void cut() {
     endPoint().close();
   }
 

@@ -57,6 +57,9 @@ final class Caller implements AutoCloseable {
 
   private Answer answer() throws IOException {
     String first = line();
+    if (!first.startsWith("HTTP/1.1 ")) {
+      throw new IllegalStateException("not an answer: " + first);
+    }
     int status = Integer.parseInt(first.substring(9, 12));
     int length = -1;
     boolean closes = false;

@@ -1,0 +1,176 @@
+package dev.postrider.cli.command;
+
+import dev.postrider.cli.output.Fields;
+import dev.postrider.cli.output.Table;
+import dev.postrider.cli.output.Words;
+import dev.postrider.message.Route;
+import dev.postrider.store.Subscriptions;
+import dev.postrider.store.Subscriptions.Subscription;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** The subscriptions of topics. */
+@Command(
+    name = "subscriptions",
+    description = {
+      "List, add and remove subscriptions: each gets every message of its topic.",
+      "A topic that is not listed has one subscription, without a name."
+    },
+    subcommands = {SubscriptionsCommand.Add.class, SubscriptionsCommand.Remove.class},
+    footer = {
+      "  ./postrider subscriptions",
+      "  ./postrider subscriptions add shop/orders mail",
+      "  ./postrider subscriptions remove shop/orders mail"
+    })
+final class SubscriptionsCommand extends PostriderCommand {
+  private static final String DEFAULT = "default";
+
+  @Override
+  int run(Context context) throws Exception {
+    List<Subscription> all = new Subscriptions(context.dataSource(), context.schema()).list();
+    if (context.json()) {
+      screen()
+          .json(
+              new Fields()
+                  .with("items", all.stream().map(SubscriptionsCommand::json).toList())
+                  .map());
+      return ExitCode.OK;
+    }
+    if (all.isEmpty()) {
+      screen().note("every topic has one subscription; add another with subscriptions add");
+      return ExitCode.OK;
+    }
+    Table table = new Table("topic", "subscription", "state", "pending", "since");
+    for (Subscription each : all) {
+      table.row(
+          each.route().withoutSubscription(),
+          name(each.route()),
+          each.active() ? "active" : "removed",
+          pending(each),
+          Words.time(each.createdAt()));
+    }
+    screen().table(table);
+    return ExitCode.OK;
+  }
+
+  private static Map<String, Object> json(Subscription each) {
+    return new Fields()
+        .with("namespace", each.route().namespace())
+        .with("topic", each.route().topic())
+        .with("subscription", name(each.route()))
+        .with("active", each.active())
+        .with("pending", Math.min(each.pending(), Subscriptions.PENDING_MOST - 1))
+        .with("pending_at_least", each.pending() >= Subscriptions.PENDING_MOST)
+        .with("created_at", each.createdAt())
+        .map();
+  }
+
+  private static String pending(Subscription each) {
+    return each.pending() < Subscriptions.PENDING_MOST
+        ? Long.toString(each.pending())
+        : (Subscriptions.PENDING_MOST - 1) + "+";
+  }
+
+  private static String name(Route route) {
+    return route.subscription().isEmpty() ? DEFAULT : route.subscription();
+  }
+
+  private static Route route(PostriderCommand command, String topic, String name) {
+    int slash = topic.indexOf('/');
+    if (slash < 1 || slash == topic.length() - 1) {
+      throw command.usage("a topic is named namespace/topic, got \"" + topic + "\"");
+    }
+    String namespace = topic.substring(0, slash).replace("%2F", "/").replace("%25", "%");
+    return new Route(namespace, topic.substring(slash + 1), name.equals(DEFAULT) ? "" : name);
+  }
+
+  private static int answer(Context context, Route route, boolean changed, String what) {
+    if (context.json()) {
+      context
+          .screen()
+          .json(
+              new Fields()
+                  .with("namespace", route.namespace())
+                  .with("topic", route.topic())
+                  .with("subscription", name(route))
+                  .with("changed", changed)
+                  .map());
+    } else {
+      context
+          .screen()
+          .line(
+              "subscription %s of %s %s".formatted(name(route), route.withoutSubscription(), what));
+    }
+    return ExitCode.OK;
+  }
+
+  /** Adds one. */
+  @Command(
+      name = "add",
+      description = {
+        "Add a subscription. It gets every message that is committed from now on.",
+        "For earlier messages: ./postrider replay --topic TOPIC --subscription NAME"
+      },
+      footer = "  ./postrider subscriptions add shop/orders mail")
+  static final class Add extends PostriderCommand {
+    @Parameters(index = "0", paramLabel = "TOPIC", description = "namespace/topic")
+    String topic = "";
+
+    @Parameters(index = "1", paramLabel = "NAME", description = "The subscription's name.")
+    String name = "";
+
+    @Override
+    int run(Context context) throws Exception {
+      Route route = route(this, topic, name);
+      boolean added =
+          new Subscriptions(context.dataSource(), context.schema()).add(context.actor(), route);
+      return answer(context, route, added, added ? "added" : "was there already");
+    }
+  }
+
+  /** Removes one. */
+  @Command(
+      name = "remove",
+      description = {
+        "Remove a subscription. It gets no message that is committed from now on.",
+        "Messages that wait for it are still delivered. Remove it from the relays' routes first,"
+            + " or they add it again when they start."
+      },
+      footer = "  ./postrider subscriptions remove shop/orders mail --yes")
+  static final class Remove extends PostriderCommand {
+    @Parameters(index = "0", paramLabel = "TOPIC", description = "namespace/topic")
+    String topic = "";
+
+    @Parameters(
+        index = "1",
+        paramLabel = "NAME",
+        description = "The subscription's name; default is the one without a name.")
+    String name = "";
+
+    @Option(
+        names = {"-y", "--yes"},
+        description = "Do not ask.")
+    boolean yes;
+
+    @Override
+    int run(Context context) throws Exception {
+      Route route = route(this, topic, name);
+      Subscriptions subscriptions = new Subscriptions(context.dataSource(), context.schema());
+      long pending =
+          subscriptions.list().stream()
+              .filter(each -> each.route().equals(route))
+              .mapToLong(Subscription::pending)
+              .findFirst()
+              .orElse(0);
+      context.confirm(
+          yes,
+          "%s %s for it; they are still delivered. Remove?"
+              .formatted(Words.count(pending, "message"), pending == 1 ? "waits" : "wait"));
+      boolean removed = subscriptions.remove(context.actor(), route);
+      return answer(context, route, removed, removed ? "removed" : "was not there");
+    }
+  }
+}

@@ -1,0 +1,34 @@
+package dev.postrider.observe;
+
+import dev.postrider.message.AttemptState;
+import dev.postrider.store.Database;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.Objects;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** What one attempt came to. Immutable. */
+public record Attempt(
+    UUID messageId,
+    int delivery,
+    int no,
+    AttemptState state,
+    Instant finishedAt,
+    @Nullable Integer latencyMs,
+    @Nullable String code) {
+  /** Stored by their places in it. */
+  private static final AttemptState[] STATES = AttemptState.values();
+
+  static Attempt read(ResultSet row) throws SQLException {
+    return new Attempt(
+        row.getObject("message_id", UUID.class),
+        row.getInt("delivery"),
+        row.getInt("no"),
+        STATES[row.getInt("state")],
+        Objects.requireNonNull(Database.instant(row, "finished_at")),
+        row.getObject("latency_ms", Integer.class),
+        row.getString("code"));
+  }
+}

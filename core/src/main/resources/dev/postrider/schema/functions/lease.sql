@@ -1,0 +1,117 @@
+-- Gives the rows of lapsed leases back, each with a ZOMBIE_REQUEUE attempt. No attempt is counted, since nobody knows
+-- whether the message was sent, but a lost lease. A suspect waits longer with each one. Skips leases that another
+-- reaper has locked; safe to run concurrently and repeatedly. p_from: leases with lower tokens are not looked at.
+-- Returns the number of rows, and the lowest token that is left.
+create or replace function postrider.reap_from(p_from bigint, out reaped int, out lowest bigint)
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
+as $$
+declare
+  v_lease record;
+  v_n     int;
+begin
+  perform postrider.check_isolation();
+  reaped := 0;
+  for v_lease in
+    select * from postrider.lease l where l.token >= p_from and l.until < now()
+     order by l.token limit 100 for update skip locked
+  loop
+    -- Again until none is left: a row may be moved by somebody who marks it.
+    while exists (select from postrider.queue_rows(v_lease.ids) q where q.lease = v_lease.token) loop
+      with freed as (
+        update postrider.queue q set lease = null, lost_leases = least(q.lost_leases, 32766) + 1,
+               lane = case when q.lost_leases + 1 < postrider.suspect_after() then q.lane else -1 - q.lane end,
+               due_at = case when q.lost_leases + 1 >= postrider.suspect_after()
+                             then now() + least(2 ^ (least(q.lost_leases, 10) + 1), 900) * interval '1 s' end
+         where q.lease = v_lease.token and q.ctid = any (array(
+           select h.tid from postrider.queue_rows(v_lease.ids) h where h.lease = v_lease.token))
+        returning q.id, q.attempts, q.delivery, q.subscription)
+      insert into postrider.attempt (message_id, claimed_at, finished_at, worker, no, delivery, state, subscription, code)
+      select f.id, v_lease.claimed_at, now(), v_lease.worker, f.attempts, f.delivery, 4, f.subscription, 'lease_expired'
+        from freed f;
+      get diagnostics v_n = row_count;
+      reaped := reaped + v_n;
+    end loop;
+    delete from postrider.lease l where l.token = v_lease.token;
+  end loop;
+  select l.token into lowest from postrider.lease l where l.token >= p_from order by l.token limit 1;
+end $$;
+
+create or replace function postrider.reap() returns int
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  select r.reaped from postrider.reap_from(0) r
+$$;
+
+-- Extends whole leases; returns those that are still held. Locked in the order in which settle() locks
+-- them, or the two could wait for each other.
+create or replace function postrider.renew(p_tokens bigint[], p_lease_ms bigint) returns bigint[]
+language sql security definer set search_path = pg_catalog, pg_temp
+set enable_seqscan = off as $$
+  with held as materialized (
+    select l.token from postrider.lease l where l.token = any (p_tokens) order by l.token for update),
+  renewed as (
+    update postrider.lease l set until = now() + p_lease_ms * interval '1 ms'
+      from held h where l.token = h.token returning l.token)
+  select coalesce(array_agg(r.token), '{}') from renewed r
+$$;
+
+-- Renews the lease of a single row: it gets one of its own, so that its neighbours' is not renewed with
+-- it. The lease is locked before the row is looked at for good: the same worker may be settling the row
+-- on another connection, and a lease split for a row that is gone would end before its other rows do.
+create or replace function postrider.renew_held(p_worker int, p_id uuid, p_lease_ms bigint) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
+as $$
+declare
+  v_row   record;
+  v_until timestamptz := now() + p_lease_ms * interval '1 ms';
+  v_token bigint;
+begin
+  perform postrider.check_isolation();
+  loop
+    select q.tid, q.key_id, l.token into v_row
+      from postrider.queue_rows(array[p_id]) q
+      join postrider.lease l on l.token = q.lease and l.worker = p_worker;
+    if not found then
+      perform postrider.record_conflicts(p_worker, array[p_id], array['renew']);
+      return false;
+    end if;
+    perform from postrider.lease l where l.token = v_row.token for update;
+    exit when exists (select from postrider.queue_rows(array[p_id]) q where q.lease = v_row.token);
+  end loop;
+  update postrider.lease l set until = v_until where l.token = v_row.token and l.open = 1;
+  if not found then
+    insert into postrider.lease (token, worker, claimed_at, until, open, ids, keys, lasts)
+    select nextval('postrider.lease_token'), l.worker, l.claimed_at, v_until, 1, array[p_id], l.keys, l.lasts
+      from postrider.lease l where l.token = v_row.token
+    returning token into v_token;
+    loop
+      update postrider.queue q set lease = v_token
+       where q.lease = v_row.token
+         and q.ctid = any (array(select r.tid from postrider.queue_rows(array[p_id]) r));
+      exit when found; -- else somebody has just moved the row, to mark it
+    end loop;
+    update postrider.lease l set open = l.open - 1 where l.token = v_row.token;
+  end if;
+  return true;
+end $$;
+
+-- After a lost connection a worker does not know what its last claim took. It names the leases it knows;
+-- the others lapse at once.
+create or replace function postrider.forget_leases(p_worker int, p_known bigint[]) returns int
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  v_n int;
+begin
+  perform postrider.check_isolation();
+  perform from postrider.lease l where l.worker = p_worker order by l.token for update;
+  update postrider.lease l set until = '-infinity'
+   where l.worker = p_worker and not l.token = any (p_known);
+  get diagnostics v_n = row_count;
+  if v_n > 0 then
+    perform postrider.reap();
+  end if;
+  return v_n;
+end $$;

@@ -1,0 +1,3 @@
+package dev.postrider.examples.springshop;
+
+record Confirmation(String orderId) {}

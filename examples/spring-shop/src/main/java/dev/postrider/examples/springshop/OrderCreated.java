@@ -1,0 +1,3 @@
+package dev.postrider.examples.springshop;
+
+record OrderCreated(String orderId, long cents) {}

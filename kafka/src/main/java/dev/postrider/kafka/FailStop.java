@@ -1,0 +1,175 @@
+package dev.postrider.kafka;
+
+import dev.postrider.kafka.Verdict.Scope;
+import dev.postrider.message.Outcome;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.apache.kafka.common.KafkaException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A producer whose first failed record is its last. It has one request in flight per partition, and
+ * the callback that sees the failure closes it on the client's own thread: no record behind the
+ * failed one is on its way then, and none will be. When all of its records are accounted for, each
+ * is answered: those that failed by themselves with their own outcome, the others as not sent.
+ * Thread-safe.
+ */
+final class FailStop {
+  private static final Logger log = LoggerFactory.getLogger(FailStop.class);
+
+  /** So many records may be with one producer, and so many are handed back if one fails. */
+  static final int RECORDS_MOST = 5_000;
+
+  private static final Duration SOON = Duration.ofMillis(50);
+
+  /** For records that may or may not have been written, and are not to blame. */
+  static final Outcome ABORTED =
+      Outcome.notSent("kafka_aborted", "another record of the same producer failed", SOON);
+
+  static final Outcome BEHIND =
+      Outcome.notSent("kafka_behind", "a message before it did not arrive", SOON);
+
+  static final Outcome FULL =
+      Outcome.notSent("kafka_busy", "too many records are with the producer", SOON);
+
+  private final LiveProducer producer;
+  private final Consumer<LiveProducer> stopped;
+  private final Stumbled stumbled;
+  private int outstanding;
+  private boolean failed;
+  private final List<Failure> failures = new ArrayList<>();
+
+  private record Failure(RunReceipt receipt, Exception error, @Nullable Verdict verdict) {
+    /** Whether the error is about this record, and not about what the client did with it. */
+    boolean isItsOwn() {
+      return error.getClass() != KafkaException.class;
+    }
+  }
+
+  /**
+   * Watches over a producer.
+   *
+   * @param stopped is told, before it is closed
+   */
+  FailStop(LiveProducer producer, Consumer<LiveProducer> stopped, Stumbled stumbled) {
+    this.producer = producer;
+    this.stopped = stopped;
+    this.stumbled = stumbled;
+  }
+
+  LiveProducer producer() {
+    return producer;
+  }
+
+  /** Before a record is sent: why it may not be, or null. */
+  synchronized @Nullable Outcome begin() {
+    if (failed) {
+      return ABORTED;
+    }
+    if (outstanding >= RECORDS_MOST) {
+      return FULL;
+    }
+    outstanding++;
+    return null;
+  }
+
+  void acknowledged(RunReceipt receipt, Outcome delivered) {
+    producer.acknowledged();
+    if (!receipt.isFirst()) {
+      return;
+    }
+    if (stumbled.any()) {
+      stumbled.delivered(receipt.key);
+    }
+    receipt.answer(delivered);
+    end();
+  }
+
+  /** The client did not take it, so nothing is lost by it: those before it go on. */
+  Verdict notTaken(RunReceipt receipt, Exception error, boolean thrown) {
+    Verdict verdict =
+        thrown && error instanceof RuntimeException e ? producer.threw(e) : producer.failed(error);
+    if (receipt.isFirst()) {
+      if (blames(verdict.outcome())) {
+        stumbled.add(receipt.key);
+      }
+      receipt.answer(verdict.outcome());
+      end();
+    }
+    return verdict;
+  }
+
+  /** On the client's thread, which sends nothing until this returns. */
+  void failed(RunReceipt receipt, Exception error) {
+    boolean first;
+    synchronized (this) {
+      first = !failed;
+      failed = true;
+    }
+    Verdict verdict = null;
+    if (first) {
+      verdict = producer.failed(error); // before it is stopped: what it says of the producer counts
+      stopped.accept(producer);
+      producer.stop(ABORTED);
+      log.info("event=kafka_run_stopped reason=\"{}\"", verdict.outcome());
+    }
+    if (receipt.isFirst()) {
+      synchronized (this) {
+        failures.add(new Failure(receipt, error, verdict));
+      }
+      end();
+    }
+  }
+
+  /** A record is accounted for. After a failure, the last one settles all that failed. */
+  private void end() {
+    List<Failure> all;
+    synchronized (this) {
+      outstanding--;
+      if (!failed || outstanding > 0 || failures.isEmpty()) {
+        return;
+      }
+      all = new ArrayList<>(failures);
+      failures.clear();
+    }
+    all.sort(Comparator.comparingInt(failure -> failure.receipt().place));
+    settle(all);
+  }
+
+  /**
+   * Of each run, the first record with an error of its own gets that outcome. Those behind it do
+   * not, even if they have the same error: they did nothing but wait. Except for what holds
+   * whatever stands before it: a record that the broker refuses, or a cluster that is away.
+   */
+  private void settle(List<Failure> all) {
+    boolean nobodysOwn = all.stream().noneMatch(Failure::isItsOwn);
+    Set<OrderingKey> blamed = new HashSet<>();
+    for (Failure failure : all) {
+      RunReceipt receipt = failure.receipt();
+      Verdict verdict = failure.verdict();
+      boolean own = failure.isItsOwn() || (nobodysOwn && verdict != null);
+      if (verdict == null || !own) {
+        verdict = producer.failed(failure.error());
+      }
+      Outcome outcome = verdict.outcome();
+      if (own && blames(outcome)) {
+        boolean first = blamed.add(receipt.key);
+        stumbled.add(receipt.key);
+        outcome = first || verdict.scope() == Scope.MESSAGE ? outcome : BEHIND;
+      }
+      receipt.answer(outcome);
+    }
+  }
+
+  /** Whether it is about the message or its target, rather than the cluster or nothing at all. */
+  static boolean blames(Outcome outcome) {
+    return outcome instanceof Outcome.Terminal || outcome instanceof Outcome.Retryable;
+  }
+}

@@ -1,0 +1,166 @@
+package dev.postrider.kafka;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.postrider.kafka.server.KafkaCluster;
+import dev.postrider.message.RetryPolicy.DeadPolicy;
+import dev.postrider.testkit.TestPostgres;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewPartitionReassignment;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.common.ElectionType;
+import org.apache.kafka.common.TopicPartition;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * A relay that carries whole runs of keys to a cluster of three, whose leader goes away in the
+ * middle of a run. Some messages are refused as well. The property {@code kafka.trials} repeats
+ * each loss, at other places; {@code kafka.frozen} also freezes leaders.
+ */
+@Tag("OP-6")
+@Tag("PO-6")
+@Tag("EN-10")
+class LeaderLossTest {
+  private static TestPostgres server;
+  private static KafkaCluster cluster;
+  private static Admin admin;
+  private static int databases;
+
+  @BeforeAll
+  static void start() {
+    server = TestPostgres.start();
+    cluster = KafkaCluster.start(3);
+    admin = Admin.create(Map.of("bootstrap.servers", cluster.address()));
+  }
+
+  @AfterAll
+  static void stop() {
+    admin.close();
+    cluster.close();
+    server.close();
+  }
+
+  enum Loss {
+    /** As a crash. */
+    KILLED,
+    /** As a partitioned network: it comes back later, and believes that it is the leader. */
+    FROZEN,
+    /** As an administrator moves it: the old leader refuses what is sent to it. */
+    MOVED;
+
+    void hit(String topic, int leader) throws Exception {
+      switch (this) {
+        case KILLED -> cluster.broker(leader).kill();
+        case FROZEN -> cluster.broker(leader).freeze();
+        case MOVED -> move(topic, leader);
+      }
+    }
+
+    void repair(int leader) {
+      switch (this) {
+        case KILLED -> cluster.broker(leader).restart();
+        case FROZEN -> cluster.broker(leader).thaw();
+        case MOVED -> {}
+      }
+    }
+  }
+
+  static List<Arguments> losses() {
+    List<Arguments> all = new ArrayList<>();
+    for (int trial = 0; trial < RunAttackTest.TRIALS; trial++) {
+      for (Loss loss : Loss.values()) {
+        if (loss == Loss.FROZEN && !Boolean.getBoolean("kafka.frozen")) {
+          continue; // not reliable yet: the test's own reader may stop at the thawed broker's end
+        }
+        for (DeadPolicy policy : DeadPolicy.values()) {
+          all.add(Arguments.of(loss, policy, RunAttackTest.SEED + trial));
+        }
+      }
+    }
+    return all;
+  }
+
+  @ParameterizedTest
+  @MethodSource("losses")
+  void keepsOrderLosesNothingAndBlamesNobodyElse(Loss loss, DeadPolicy policy, long seed)
+      throws Exception {
+    Random random = new Random(seed);
+    try (Topic topic = Topic.at(cluster.address(), createTopic());
+        Trial trial =
+            new Trial(
+                server.another("trial_" + ++databases),
+                topic,
+                RunAttackTest.config(cluster.address(), topic)
+                    .deliveryTimeout(Duration.ofSeconds(10))
+                    .build(),
+                policy)) {
+      trial.enqueue(Trial.KEYLESS, RunAttackTest.Attack.TOO_LARGE_FOR_TOPIC.spoil(), random);
+      int leader = leader(topic.name);
+      trial.start();
+      trial.untilRecords(1 + random.nextInt(300));
+      loss.hit(topic.name, leader);
+      try {
+        trial.finish();
+        assertThat(leader(topic.name)).isNotEqualTo(leader);
+      } finally {
+        loss.repair(leader);
+      }
+      trial.assertNothingLostAndAllInOrder();
+      trial.assertNoAttemptForInnocents();
+    }
+  }
+
+  /** A broker that was away must be back first. */
+  private static String createTopic() {
+    String name = "t-" + UUID.randomUUID();
+    NewTopic topic =
+        new NewTopic(name, 4, (short) 3)
+            .configs(Map.of("min.insync.replicas", "2", "max.message.bytes", "15000"));
+    await()
+        .atMost(Duration.ofMinutes(1))
+        .ignoreExceptions()
+        .until(
+            () -> {
+              admin.createTopics(List.of(topic)).all().get(30, TimeUnit.SECONDS);
+              return true;
+            });
+    return name;
+  }
+
+  /** Of the partition that the busy key is on. */
+  private static int leader(String topic) throws Exception {
+    TopicDescription description =
+        admin.describeTopics(List.of(topic)).allTopicNames().get(30, TimeUnit.SECONDS).get(topic);
+    return description.partitions().get(Trial.BUSY_PARTITION).leader().id();
+  }
+
+  private static void move(String topic, int leader) throws Exception {
+    TopicPartition partition = new TopicPartition(topic, Trial.BUSY_PARTITION);
+    List<Integer> others = List.of(leader % 3 + 1, (leader + 1) % 3 + 1, leader);
+    admin
+        .alterPartitionReassignments(
+            Map.of(partition, Optional.of(new NewPartitionReassignment(others))))
+        .all()
+        .get(30, TimeUnit.SECONDS);
+    admin
+        .electLeaders(ElectionType.PREFERRED, Set.of(partition))
+        .partitions()
+        .get(30, TimeUnit.SECONDS);
+  }
+}

@@ -1,0 +1,43 @@
+package dev.postrider.server.console;
+
+import dev.postrider.observe.Backlog;
+import dev.postrider.observe.Fleet;
+import dev.postrider.server.access.Access;
+import dev.postrider.server.api.Endpoint;
+import dev.postrider.server.api.Feature;
+import dev.postrider.store.Schema;
+import java.util.ArrayList;
+import java.util.List;
+import javax.sql.DataSource;
+
+/** The console's part of the API: sessions, and what it shows live. Thread-safe. */
+public final class ConsoleFeature implements Feature {
+  private final Live live;
+  private final SessionEndpoints sessions;
+
+  public ConsoleFeature(DataSource dataSource, Schema schema, Access access, SignInCodes codes) {
+    this.live = new Live(dataSource, schema);
+    this.sessions = new SessionEndpoints(access, codes);
+  }
+
+  @Override
+  public List<Endpoint> endpoints() {
+    List<Endpoint> all = new ArrayList<>(sessions.list());
+    all.add(live.endpoint());
+    return List.copyOf(all);
+  }
+
+  public void start() {
+    live.start();
+  }
+
+  /** The backlog was read. */
+  public void beat(Backlog backlog, Fleet.State fleet) {
+    live.beat(backlog, fleet);
+  }
+
+  @Override
+  public void close() {
+    live.close();
+  }
+}

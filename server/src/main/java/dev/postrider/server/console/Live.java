@@ -1,0 +1,251 @@
+package dev.postrider.server.console;
+
+import dev.postrider.access.Permission;
+import dev.postrider.access.Token;
+import dev.postrider.message.AttemptState;
+import dev.postrider.observe.Attempt;
+import dev.postrider.observe.Backlog;
+import dev.postrider.observe.DeliveryTail;
+import dev.postrider.observe.Fleet;
+import dev.postrider.observe.LogLine;
+import dev.postrider.server.api.Call;
+import dev.postrider.server.api.Endpoint;
+import dev.postrider.server.api.Field;
+import dev.postrider.server.api.JsonText;
+import dev.postrider.server.api.Problem;
+import dev.postrider.server.api.ProblemException;
+import dev.postrider.server.api.Threads;
+import dev.postrider.server.operate.Status;
+import dev.postrider.server.stream.Wire;
+import dev.postrider.store.Database;
+import dev.postrider.store.Pauses;
+import dev.postrider.store.Schema;
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads the database for all browsers together: however many there are, it is read as often.
+ * Outcomes are read twice a second while somebody watches, else every two seconds for the charts.
+ * Thread-safe.
+ */
+final class Live implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Live.class);
+  private static final long TICK_MS = 400;
+  private static final long UNWATCHED_TICKS = 5;
+  private static final int OUTCOMES_MAX = 100;
+  private static final int VIEWERS_MAX = 512;
+  private static final int VIEWERS_PER_TOKEN = 256;
+  private static final String SSE = "text/event-stream";
+  private static final String LAST_EVENT_ID = "Last-Event-ID";
+  private static final Duration RETRY_AFTER = Duration.ofSeconds(5);
+
+  private final DataSource dataSource;
+  private final Schema schema;
+  private final Database database;
+  private final Fleet fleet;
+  private final Pauses pauses;
+  private final Rates rates = new Rates();
+  private final Set<Viewer> viewers = ConcurrentHashMap.newKeySet();
+  private final ScheduledThreadPoolExecutor thread =
+      new ScheduledThreadPoolExecutor(1, Threads.named("postrider-console"));
+  private final DeliveryTail tail = new DeliveryTail(false);
+  private boolean begun;
+  private boolean failing;
+  private long ticks;
+  private volatile @Nullable LiveEvent last;
+  private volatile boolean closed;
+
+  Live(DataSource dataSource, Schema schema) {
+    this.dataSource = dataSource;
+    this.schema = schema;
+    this.database = new Database(dataSource, schema);
+    this.fleet = new Fleet(dataSource, schema);
+    this.pauses = new Pauses(dataSource, schema);
+  }
+
+  void start() {
+    ScheduledFuture<?> unused =
+        thread.scheduleWithFixedDelay(this::tick, 0, TICK_MS, TimeUnit.MILLISECONDS);
+  }
+
+  Endpoint endpoint() {
+    return Endpoint.get("/v1/live", Permission.READ)
+        .about(
+            "overview",
+            "What the console shows, as server-sent events: the status every two seconds, points"
+                + " for charts, and what became of messages. Ends after a minute; open it again")
+        .header(Field.text(LAST_EVENT_ID, "As browsers send it: points after that only"))
+        .produces(SSE)
+        .answers(LiveEvent.class)
+        .handledBy(this::open);
+  }
+
+  private @Nullable Object open(Call call) {
+    Token token = Objects.requireNonNull(call.caller().token());
+    long ofToken = viewers.stream().filter(v -> v.tokenId() == token.id()).count();
+    if (viewers.size() >= VIEWERS_MAX || ofToken >= VIEWERS_PER_TOKEN) {
+      throw new ProblemException(
+          Problem.of(
+              429, "too-many-streams", "Too many streams", "too many consoles are open; close one"),
+          RETRY_AFTER);
+    }
+    @Nullable String seen = call.headers().text(LAST_EVENT_ID);
+    long after = seen != null && seen.matches("[0-9]{1,15}") ? Long.parseLong(seen) : 0;
+    call.context().contentType(SSE);
+    call.context().header("X-Accel-Buffering", "no"); // proxies must not collect events
+    Wire.open(
+        call.context(), wire -> join(new Viewer(wire, token, viewers::remove), after), () -> {});
+    return null;
+  }
+
+  private Viewer join(Viewer viewer, long after) {
+    viewer.offer("retry: 300\n\n".getBytes(StandardCharsets.US_ASCII));
+    @Nullable LiveEvent now = last;
+    if (now != null) {
+      Status status = Objects.requireNonNull(now.status());
+      viewer.offer(framed(LiveEvent.sample(now.at(), status, rates.after(after))));
+    }
+    viewers.add(viewer);
+    if (closed) {
+      viewer.end();
+    }
+    return viewer;
+  }
+
+  /** The backlog was read. */
+  void beat(Backlog backlog, Fleet.State relays) {
+    try {
+      Instant now = Instant.now();
+      Status status = Status.of(backlog, relays, pauses.list());
+      @Nullable List<@Nullable Double> point = rates.point(now, backlog);
+      last = LiveEvent.sample(now, status, null);
+      publish(LiveEvent.sample(now, status, point == null ? null : List.of(point)));
+    } catch (SQLException e) {
+      failed(e);
+    }
+  }
+
+  private void publish(LiveEvent event) {
+    if (!viewers.isEmpty()) {
+      byte[] bytes = framed(event);
+      viewers.forEach(viewer -> viewer.offer(bytes));
+    }
+  }
+
+  private static byte[] framed(LiveEvent event) {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    String id = "id: " + event.at().toEpochMilli() + "\ndata: ";
+    out.writeBytes((event.status() == null ? "data: " : id).getBytes(StandardCharsets.US_ASCII));
+    out.writeBytes(JsonText.bytes(event, false));
+    out.writeBytes("\n\n".getBytes(StandardCharsets.US_ASCII));
+    return out.toByteArray();
+  }
+
+  /** Nothing may escape: the executor would never call again. */
+  private void tick() {
+    try {
+      viewers.forEach(Viewer::tick);
+      boolean watched = !viewers.isEmpty();
+      if (watched || ticks++ % UNWATCHED_TICKS == 0) {
+        read(watched);
+        failing = false;
+      }
+    } catch (SQLException | RuntimeException e) {
+      failed(e);
+    }
+  }
+
+  /** Holds a connection for the moment of reading only, and one at a time. */
+  private void read(boolean watched) throws SQLException {
+    boolean died;
+    try (Database.Session session = database.open()) {
+      List<Attempt> fresh = tail.attempts(session);
+      rates.enqueuedEver(DeliveryTail.enqueued(session));
+      if (!begun) {
+        begun = true; // those are from before
+        return;
+      }
+      rates.count(fresh, tail.share());
+      if (watched && !fresh.isEmpty()) {
+        List<Attempt> shown = shown(fresh);
+        publish(
+            LiveEvent.outcomes(
+                Instant.now(),
+                tail.complete(session, shown).stream().map(LiveEvent.Outcome::of).toList(),
+                fresh.size() - shown.size()));
+      }
+      died = fresh.stream().anyMatch(attempt -> attempt.state() == AttemptState.FAILED);
+    }
+    if (watched && died) {
+      refresh();
+    }
+  }
+
+  /** The newest, and of those that died more than of those that did not. */
+  private static List<Attempt> shown(List<Attempt> fresh) {
+    if (fresh.size() <= OUTCOMES_MAX) {
+      return fresh;
+    }
+    List<Attempt> shown = new ArrayList<>();
+    for (int i = fresh.size() - 1; i >= 0 && shown.size() < OUTCOMES_MAX / 2; i--) {
+      if (fresh.get(i).state() == AttemptState.FAILED) {
+        shown.add(fresh.get(i));
+      }
+    }
+    for (int i = fresh.size() - 1; i >= 0 && shown.size() < OUTCOMES_MAX; i--) {
+      if (fresh.get(i).state() != AttemptState.FAILED) {
+        shown.add(fresh.get(i));
+      }
+    }
+    shown.sort(java.util.Comparator.comparing(Attempt::finishedAt));
+    return shown;
+  }
+
+  /** A death is shown at once, not with the next sample. */
+  private void refresh() throws SQLException {
+    Backlog backlog;
+    try (Connection connection = dataSource.getConnection()) {
+      connection.setAutoCommit(true);
+      backlog = Backlog.read(connection, schema);
+    }
+    beat(backlog, fleet.read());
+  }
+
+  private void failed(Exception e) {
+    if (!failing && !closed) {
+      failing = true; // said once, until it works again
+      log.warn("{}", LogLine.of("console_unreadable").put("error", e.getMessage()));
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    viewers.forEach(Viewer::end);
+    thread.shutdown();
+    try {
+      if (!thread.awaitTermination(2, TimeUnit.SECONDS)) {
+        thread.shutdownNow();
+      }
+    } catch (InterruptedException e) {
+      thread.shutdownNow();
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,124 @@
+package dev.postrider.server.console;
+
+import dev.postrider.access.Token;
+import dev.postrider.observe.LogLine;
+import dev.postrider.server.stream.Wire;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One browser that watches. Its stream ends after a minute, and the browser opens the next one: so
+ * a token that was revoked, or has expired, sees nothing new after a minute. Thread-safe; nothing
+ * here waits.
+ */
+final class Viewer implements Wire.Owner {
+  private static final Logger log = LoggerFactory.getLogger(Viewer.class);
+  private static final Duration LIFE = Duration.ofSeconds(60);
+  private static final Duration SILENCE_MAX = Duration.ofSeconds(10);
+  private static final int WAITING_MAX = 64;
+  private static final byte[] HEARTBEAT = ":\n\n".getBytes(StandardCharsets.US_ASCII);
+
+  private final Wire wire;
+  private final Token token;
+  private final Consumer<Viewer> left;
+  private final Deque<byte[]> waiting = new ArrayDeque<>();
+  private final long bornNanos = System.nanoTime();
+  private long writtenNanos = bornNanos;
+  private boolean opened;
+  private boolean unflushed;
+  private boolean ending;
+  private boolean closed;
+
+  Viewer(Wire wire, Token token, Consumer<Viewer> left) {
+    this.wire = wire;
+    this.token = token;
+    this.left = left;
+  }
+
+  long tokenId() {
+    return token.id();
+  }
+
+  /** Writes it now or as soon as the browser takes it; one that takes nothing is cut off. */
+  synchronized void offer(byte[] event) {
+    if (closed || ending) {
+      return;
+    }
+    if (waiting.size() >= WAITING_MAX) {
+      wire.cut();
+      close();
+      return;
+    }
+    waiting.add(event);
+    pump();
+  }
+
+  /** Called now and then: ends streams that are old enough, and breaks silences. */
+  synchronized void tick() {
+    long now = System.nanoTime();
+    if (now - bornNanos > LIFE.toNanos()) {
+      end();
+    } else if (now - writtenNanos > SILENCE_MAX.toNanos() && waiting.isEmpty()) {
+      offer(HEARTBEAT);
+    }
+  }
+
+  synchronized void end() {
+    ending = true;
+    pump();
+  }
+
+  @Override
+  public synchronized void ready() {
+    opened = true;
+    pump();
+  }
+
+  @Override
+  public synchronized void lost() {
+    close();
+  }
+
+  private void pump() {
+    if (!opened || closed) {
+      return;
+    }
+    try {
+      while (!closed && wire.ready()) {
+        byte @Nullable [] next = waiting.poll();
+        if (next != null) {
+          wire.write(next);
+          writtenNanos = System.nanoTime();
+          unflushed = true;
+        } else if (unflushed) {
+          unflushed = false;
+          wire.flush();
+        } else {
+          if (ending) {
+            close();
+          }
+          return;
+        }
+      }
+    } catch (IOException | RuntimeException e) {
+      // What a lost connection throws depends on the moment.
+      log.debug("{}", LogLine.of("console_viewer_lost").put("error", e.getMessage()));
+      close();
+    }
+  }
+
+  private void close() {
+    if (!closed) {
+      closed = true;
+      left.accept(this);
+      wire.finish();
+    }
+  }
+}

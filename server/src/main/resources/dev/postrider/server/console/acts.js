@@ -1,0 +1,103 @@
+// What operators do, each with its question, its command and what it says when it is done.
+import { post, untilComplete } from './api.js';
+import { number, plural, quoted, topicOf } from './format.js';
+import { refresh } from './live.js';
+import { ask } from './ui.js';
+
+const after = (then, text) => { then(); refresh().catch(() => {}); return text; };
+const flags = filter => Object.entries(filter).map(([name, value]) => ` --${name.replace(/_/g, '-')} ${quoted(value)}`).join('');
+
+export const requeueOne = (id, then) => ask({
+  title: 'Requeue this message?', text: 'It is delivered again under the same id, with attempts from zero.',
+  verb: 'Requeue', command: `./postrider dead requeue ${id} --yes`,
+  run: async () => { await post(`/dead/${id}/requeue`); return after(then, 'The message is on its way again.'); },
+});
+
+export const discardOne = (id, then) => ask({
+  title: 'Discard this message?', text: 'It is not delivered. If its key waits for it, the key goes on without it. It stays in the database and can still be requeued.',
+  verb: 'Discard 1 message', danger: true, reason: true, command: reason => `./postrider dead discard ${id} --reason ${quoted(reason || '…')} --yes`,
+  run: async reason => { await post(`/dead/${id}/discard`, { reason }); return after(then, 'Discarded. Undo: requeue it.'); },
+});
+
+export const requeueSome = (ids, then) => ask({
+  title: `Requeue ${plural(ids.length, 'message')}?`, text: 'They are delivered again under the same ids, oldest first.',
+  verb: `Requeue ${number(ids.length)}`, command: `./postrider dead requeue ${ids.join(' ')} --yes`,
+  run: async () => { const done = await post('/dead/requeue', { ids }); return after(then, `${plural(Number(done.count), 'message')} requeued.`); },
+});
+
+export const discardSome = (ids, then) => ask({
+  title: `Discard ${plural(ids.length, 'message')}?`, text: 'They are not delivered. They stay in the database and can still be requeued.',
+  verb: `Discard ${number(ids.length)}`, danger: true, reason: true, command: reason => `./postrider dead discard ${ids.join(' ')} --reason ${quoted(reason || '…')} --yes`,
+  run: async reason => { const done = await post('/dead/discard', { ids, reason }); return after(then, `${plural(Number(done.count), 'message')} discarded.`); },
+});
+
+export const filterOf = group => {
+  const filter = { namespace: group.namespace, topic: group.topic };
+  if (group.code) filter.code = group.code;
+  return filter;
+};
+
+// A group is a kind of error. The command line knows topic and code only, which may be more.
+const groupText = (group, alone) => (alone ? '' : ' The command line selects by topic and code only, so it would take other errors with the same code as well.');
+
+export const requeueGroup = (group, count, alone, then) => ask({
+  title: `Requeue ${count} of ${topicOf(group)}?`, text: `All with this error are delivered again, oldest first.${groupText(group, alone)}`,
+  verb: `Requeue ${count}`, command: `./postrider dead requeue${flags(filterOf(group))} --yes`,
+  run: async (reason, progress) => {
+    const done = await untilComplete('/dead/requeue', { filter: { ...filterOf(group), fingerprint: group.fingerprint } }, progress);
+    return after(then, `${plural(done, 'message')} requeued.`);
+  },
+});
+
+export const discardGroup = (group, count, alone, then) => ask({
+  title: `Discard ${count} of ${topicOf(group)}?`, text: `None with this error is delivered. They stay in the database and can still be requeued.${groupText(group, alone)}`,
+  verb: `Discard ${count}`, danger: true, reason: true, command: reason => `./postrider dead discard${flags(filterOf(group))} --reason ${quoted(reason || '…')} --yes`,
+  run: async (reason, progress) => {
+    const done = await untilComplete('/dead/discard', { filter: { ...filterOf(group), fingerprint: group.fingerprint }, reason }, progress);
+    return after(then, `${plural(done, 'message')} discarded.`);
+  },
+});
+
+export const retryKey = (key, then) => ask({
+  title: `Retry key ${key.key}?`, text: `Its dead message is tried again. If it is delivered, ${key.followers === 1 ? 'the message' : `the ${number(key.followers)}${key.followers >= 1000 ? '+' : ''} messages`} behind it follow in order. If it dies again, they wait on.`,
+  verb: 'Retry', command: `./postrider keys retry ${quoted(key.namespace)} ${quoted(key.key)}`,
+  run: async () => { await post('/keys/retry', { namespace: key.namespace, key: key.key }); return after(then, `${key.key}: the first message is tried again.`); },
+});
+
+export const skipKey = (key, then) => ask({
+  title: `Skip the dead message of key ${key.key}?`, text: `It is discarded, and ${key.followers === 1 ? 'the message behind it is' : `the ${number(key.followers)}${key.followers >= 1000 ? '+' : ''} messages behind it are`} delivered without it.`,
+  verb: 'Skip 1 message', danger: true, reason: true, command: reason => `./postrider keys skip ${quoted(key.namespace)} ${quoted(key.key)} --reason ${quoted(reason || '…')} --yes`,
+  run: async reason => { await post('/keys/skip', { namespace: key.namespace, key: key.key, reason }); return after(then, `${key.key} goes on without it.`); },
+});
+
+export const pauseDestination = (d, then) => ask({
+  title: `Pause destination ${d.name}?`, text: `Nothing is sent to it until somebody resumes it. Its messages stay pending; ${number(d.waiting)} wait now.`,
+  verb: 'Pause', danger: true, command: `./postrider pause destination ${quoted(d.name)}`,
+  run: async () => { await post('/destinations/pause', { name: d.name }); return after(then, `Destination ${d.name} is paused. Undo: resume it.`); },
+});
+
+export const resumeDestination = (d, then) => ask({
+  title: `Resume destination ${d.name}?`, text: `${number(d.waiting)} messages wait for it.`,
+  verb: 'Resume', command: `./postrider resume destination ${quoted(d.name)}`,
+  run: async () => { await post('/destinations/resume', { name: d.name }); return after(then, `Destination ${d.name} goes on.`); },
+});
+
+const topicBody = t => ({ namespace: t.namespace, topic: t.topic });
+
+export const pauseTopic = (t, then) => ask({
+  title: `Pause topic ${topicOf(t)}?`, text: `Its messages stay pending; ${number(t.pending)} wait now. Keys that also have messages of other topics wait as a whole.`,
+  verb: 'Pause', danger: true, command: `./postrider pause topic ${quoted(topicOf(t))}`,
+  run: async () => { await post('/topics/pause', topicBody(t)); return after(then, `Topic ${topicOf(t)} is paused. Undo: resume it.`); },
+});
+
+export const resumeTopic = (t, then) => ask({
+  title: `Resume topic ${topicOf(t)}?`, text: `${number(t.pending)} of its messages wait.`,
+  verb: 'Resume', command: `./postrider resume topic ${quoted(topicOf(t))}`,
+  run: async () => { await post('/topics/resume', topicBody(t)); return after(then, `Topic ${topicOf(t)} goes on.`); },
+});
+
+export const replayOne = (message, then) => ask({
+  title: 'Send this message again?', text: 'It was delivered. Receivers get it once more under the same id, marked as a redelivery.',
+  verb: 'Replay 1 message', danger: true, command: `./postrider replay --id ${message.id} --yes`,
+  run: async () => { await post('/replays', { ids: [message.id] }); return after(then, 'The replay has started.'); },
+});

@@ -1,0 +1,86 @@
+// Dead letters by what went wrong.
+import { html, useEffect, useState } from './lib.js';
+import { params } from './api.js';
+import { discardGroup, discardOne, discardSome, filterOf, requeueGroup, requeueOne, requeueSome } from './acts.js';
+import { Time, number, plural, shortId, topicOf } from './format.js';
+import { useLive } from './live.js';
+import { Badge, Command, Empty, Failed, Loading, Page, Panel, Table, go, useFetch } from './ui.js';
+
+const PAGE = 20;
+
+// The first line tells the kind of failure, the rest what the receiver said.
+const ErrorText = ({ text }) => text ? html`<pre class="error">${text.length > 300 ? text.slice(0, 300) + '…' : text}</pre>` : html`<p class="muted">No error text.</p>`;
+
+function Letters({ group, may, version, changed }) {
+  const [cursor, setCursor] = useState('');
+  const [selected, setSelected] = useState(new Set());
+  const { data, error, reload } = useFetch('/dead' + params({ ...filterOf(group), order: 'newest', limit: PAGE, cursor }));
+  useEffect(reload, [version]);
+  const toggle = id => setSelected(last => {
+    const next = new Set(last);
+    if (!next.delete(id)) next.add(id);
+    return next;
+  });
+  const done = () => { setSelected(new Set()); reload(); changed(); };
+  if (error) return html`<${Failed} error=${error} />`;
+  if (!data) return html`<${Loading} />`;
+  const ids = data.items.filter(letter => selected.has(letter.id)).map(letter => letter.id);
+  return html`
+    ${may.operate && may.unlimited && html`<div class="selection" role="group" aria-label="Selected messages">
+      <span class="muted">${plural(ids.length, 'message')} selected</span>
+      <button type="button" disabled=${!ids.length} onClick=${() => requeueSome(ids, done)}>Requeue selected</button>
+      <button type="button" disabled=${!ids.length} onClick=${() => discardSome(ids, done)}>Discard selected…</button></div>`}
+    <${Table} label=${`Dead letters of ${topicOf(group)}`} rows=${data.items} keyOf=${r => r.id} open=${r => go(`#/messages/${r.id}`)}
+      selected=${selected} onSelect=${may.operate && may.unlimited ? toggle : null} cells=${[
+        ['message', r => html`<a href=${`#/messages/${r.id}`}><code title=${r.id}>${shortId(r.id)}</code></a>`],
+        ['key', r => r.key ? html`${r.key}<span class="muted">#${String(r.sequence)}</span>${r.blocking ? html` <${Badge} state="open">blocks its key</${Badge}>` : ''}` : ''],
+        ['type', r => r.event_type, 'wide'], ['tries', r => number(r.attempts), 'num wide'], ['died', r => html`<${Time} at=${r.died_at} />`, 'num'],
+        ['', r => may.operate && html`<span class="row-acts"><button type="button" class="small" data-key="r" onClick=${() => requeueOne(r.id, done)}>Requeue</button>
+          <button type="button" class="small" onClick=${() => discardOne(r.id, done)}>Discard…</button></span>`, 'num wide']]} />
+    <nav class="pager" aria-label="Pages of dead letters">
+      ${cursor && html`<button type="button" onClick=${() => setCursor('')}>Newest</button>`}
+      ${data.next && html`<button type="button" onClick=${() => setCursor(data.next)}>Older</button>`}</nav>`;
+}
+
+function Group({ group, alone, complete, may, version, changed }) {
+  const [open, setOpen] = useState(false);
+  const count = number(group.count) + (complete ? '' : '+');
+  const example = { id: group.example };
+  return html`
+    <${Panel}>
+      <div class="group" data-group=${group.fingerprint}>
+        <div class="group-text">
+          <h2><span class="count">${count}</span> ${topicOf(group)} ${group.code && html`<code>${group.code}</code>`}</h2>
+          <${ErrorText} text=${group.error} />
+          <p class="muted small">${group.count === 1 ? html`Died <${Time} at=${group.last_died_at} relative=${true} />` : html`First <${Time} at=${group.first_died_at} relative=${true} />, last <${Time} at=${group.last_died_at} relative=${true} />`}
+            ${group.blocking > 0 && html` · <a href="#/keys">${group.blocking === 1 ? '1 blocks its key' : `${number(group.blocking)} block their keys`}</a>`}
+            ${' · '}<a href=${`#/messages/${group.example}`}>newest example</a></p>
+        </div>
+        ${may.operate && html`<div class="group-acts">
+          ${group.count > 1 && html`<button type="button" onClick=${() => requeueOne(example.id, changed)}>Try one first</button>`}
+          <button type="button" class="primary" data-key="r" onClick=${() => requeueGroup(group, count, alone, changed)}>Requeue ${group.count === 1 ? '' : 'all '}${count}</button>
+          <button type="button" onClick=${() => discardGroup(group, count, alone, changed)}>Discard…</button></div>`}
+      </div>
+      <details open=${open} onToggle=${e => setOpen(e.target.open)}><summary>Messages</summary>
+        ${open && html`<${Letters} group=${group} may=${may} version=${version} changed=${changed} />`}
+        ${open && !alone && html`<p class="muted small">The list has every dead letter of this topic and code, whatever its error.</p>`}</details>
+    </${Panel}>`;
+}
+
+export function Dead({ may }) {
+  const { deaths, status } = useLive();
+  const { data, error, reload } = useFetch('/dead/groups', 10000);
+  const version = `${deaths}/${status ? status.dead : ''}`;
+  useEffect(reload, [version]);
+  const groups = data ? data.items : [];
+  const same = group => groups.filter(g => topicOf(g) === topicOf(group) && g.code === group.code).length === 1;
+  return html`
+    <${Page} title="Dead letters" actions=${html`<button type="button" onClick=${reload}>Refresh</button>`}>
+      <${Failed} error=${error} />
+      ${!data && !error && html`<${Loading} />`}
+      ${data && !groups.length && html`<${Empty} title="Nothing is dead">A message dies after a terminal error or its last attempt. It then waits here until somebody requeues or discards it.</${Empty}>`}
+      ${groups.length > 0 && html`<p class="muted" id="dead-count">${plural(data.counted, 'message')}${data.complete ? '' : ' and more; the newest 10,000 are counted'}, in ${plural(groups.length, 'group')} by topic, code and error.</p>`}
+      ${groups.map(group => html`<${Group} key=${topicOf(group) + group.code + group.fingerprint} group=${group} alone=${same(group)} complete=${data.complete} may=${may} version=${version} changed=${reload} />`)}
+      ${groups.length > 0 && html`<${Command} text="./postrider dead list" />`}
+    </${Page}>`;
+}

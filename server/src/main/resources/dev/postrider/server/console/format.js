@@ -1,0 +1,51 @@
+// Numbers, times and sizes as people read them.
+import { html } from './lib.js';
+
+const whole = new Intl.NumberFormat('en');
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const day = new Intl.DateTimeFormat('en-GB', { day: '2-digit', month: 'short' });
+
+export const number = n => (n === undefined || n === null ? '' : whole.format(n));
+
+export const rate = n => (n === undefined || n === null ? '–' : n >= 100 ? whole.format(Math.round(n)) : n.toFixed(n >= 10 ? 1 : 2).replace(/\.?0+$/, ''));
+
+export const plural = (n, one, many) => `${number(n)} ${n === 1 ? one : many || one + 's'}`;
+
+export function duration(seconds) {
+  if (seconds === undefined || seconds === null) return '';
+  const s = Math.max(0, seconds);
+  if (s < 1) return s === 0 ? '0 s' : `${Math.round(s * 1000)} ms`;
+  if (s < 60) return `${Math.round(s)} s`;
+  if (s < 3600) return `${Math.floor(s / 60)} min ${Math.round(s % 60)} s`;
+  if (s < 86400) return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
+  return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
+}
+
+export const period = seconds => {
+  const units = [[86400, 'day'], [3600, 'hour'], [60, 'minute']];
+  const unit = units.find(([size]) => seconds >= size && seconds % size === 0);
+  return unit ? plural(seconds / unit[0], unit[1]) : duration(seconds);
+};
+
+export const bytes = n => (n < 1024 ? `${n} bytes` : n < 1048576 ? `${(n / 1024).toFixed(1)} kB` : `${(n / 1048576).toFixed(1)} MB`);
+
+export const ago = at => duration((Date.now() - Date.parse(at)) / 1000);
+
+export const shortTime = at => {
+  const time = new Date(at);
+  const today = time.toDateString() === new Date().toDateString();
+  return today ? clock.format(time) : `${day.format(time)} ${clock.format(time)}`;
+};
+
+// Local time. The title has UTC.
+export const Time = ({ at, relative }) => at
+  ? html`<time datetime=${at} title=${new Date(at).toISOString().replace('T', ' ').replace('Z', ' UTC')}>${
+      relative ? `${ago(at)} ago` : shortTime(at)}</time>`
+  : null;
+
+export const shortId = id => `${id.slice(0, 8)}…${id.slice(-6)}`;
+
+export const topicOf = item => `${item.namespace}/${item.topic}`;
+
+// One word for a shell.
+export const quoted = text => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${String(text).replace(/'/g, "'\\''")}'`);

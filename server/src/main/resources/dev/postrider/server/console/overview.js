@@ -1,0 +1,88 @@
+// The first page: problems in words, then the numbers.
+import { html } from './lib.js';
+import { Chart } from './charts.js';
+import { duration, number, plural, rate, shortTime, topicOf } from './format.js';
+import { useLive } from './live.js';
+import { breakerOf, destinations, destinationsOf, problems } from './problems.js';
+import { Badge, Command, Empty, Loading, Page, Panel, Table, useFetch } from './ui.js';
+
+const Tile = ({ name, value, note, kind, href }) => html`
+  <a class=${`tile ${kind || ''}`} href=${href}>
+    <span class="tile-name">${name}</span><span class="tile-value">${value}</span><span class="tile-note">${note}</span>
+  </a>`;
+
+// How long until nothing waits, from the last half minute.
+export function eta(points) {
+  if (points.length < 5) return null;
+  const last = points[points.length - 1];
+  const first = points[Math.max(0, points.length - 16)];
+  const seconds = (last[0] - first[0]) / 1000;
+  const shrinking = (first[5] - last[5]) / seconds;
+  if (last[5] === 0) return null;
+  return shrinking > 0.05 ? `empty in about ${duration(last[5] / shrinking)}` : shrinking < -0.05 ? 'growing' : 'steady';
+}
+
+const Problem = ({ problem }) => html`
+  <li class=${problem.level === 2 ? 'problem bad' : 'problem warn'}>
+    <div class="problem-text"><strong>${problem.title}</strong><p>${problem.text}</p></div>
+    <a class="button" href=${problem.href}>${problem.action}</a>
+    <${Command} text=${problem.command} />
+  </li>`;
+
+export function Overview({ theme }) {
+  const { status, points, at } = useLive();
+  const { data: retention } = useFetch('/retention', 60000);
+  if (!status) return html`<${Page} title="Overview"><${Loading} /></${Page}>`;
+  const found = problems(status, retention ? retention.items : []);
+  const last = points[points.length - 1] || [];
+  const ends = eta(points);
+  const about = status.pending_estimated ? 'about ' : '';
+  return html`
+    <${Page} title="Overview">
+      ${found.length ? html`<ul class="problems" aria-label="Problems">${found.map(p => html`<${Problem} key=${p.title} problem=${p} />`)}</ul>`
+        : html`<p class="well" role="status"><span class="dot good"></span>All is well. ${plural(status.relays.length, 'relay')}, ${
+            status.pending === 0 ? 'nothing waits' : `${number(status.pending)} on their way`}, nothing is dead.</p>`}
+      <div class="tiles">
+        <${Tile} name="Pending" value=${about + number(status.pending)} note=${ends || (status.pending ? ' ' : 'nothing waits')} href="#/topics" />
+        <${Tile} name="Oldest" value=${duration(status.oldest_age_seconds)} note="waiting time" kind=${status.oldest_age_seconds > 300 ? 'warn' : ''} href="#/messages?q=state%3Apending" />
+        <${Tile} name="In flight" value=${number(status.processing)} note=${status.stuck ? `${number(status.stuck)} past their lease` : 'under a lease'} href="#/relays" />
+        <${Tile} name="Delivered" value=${`${rate(last[2])}/s`} note=${`${rate(last[1])}/s enqueued`} href="#/tail" />
+        <${Tile} name="Latency" value=${last[7] === null || last[7] === undefined ? '–' : `${number(last[7])} ms`} note=${last[8] === null || last[8] === undefined ? 'nothing delivered now' : `99 % within ${number(last[8])} ms`} href="#/tail" />
+        <${Tile} name="Dead" value=${number(status.dead)} note=${status.blocked_keys ? `${plural(status.blocked_keys, 'key')} blocked` : 'no key blocked'} kind=${status.dead ? 'bad' : ''} href="#/dead" />
+      </div>
+      <div class="charts">
+        <${Chart} title="Messages per second" points=${points} theme=${theme} format=${rate} series=${[
+          { label: 'enqueued', colour: '--chart-1', column: 1 }, { label: 'delivered', colour: '--chart-2', column: 2 },
+          { label: 'retried', colour: '--chart-3', column: 3 }, { label: 'dead', colour: '--chart-4', column: 4 }]} />
+        <${Chart} title="Pending" points=${points} theme=${theme} format=${v => number(Math.round(v))} series=${[{ label: 'messages', colour: '--chart-1', column: 5, fill: true }]} />
+        <${Chart} title="Oldest pending" points=${points} theme=${theme} format=${duration} series=${[{ label: 'age', colour: '--chart-3', column: 6, fill: true }]} />
+        <${Chart} title="Delivery latency" points=${points} theme=${theme} format=${v => `${number(Math.round(v))} ms`} series=${[
+          { label: 'p50', colour: '--chart-2', column: 7 }, { label: 'p99', colour: '--chart-5', column: 8 }]} />
+      </div>
+      <div class="columns">
+        <${Panel} title="Topics" side=${html`<a href="#/topics">All</a>`}>
+          ${status.topics.length ? html`<${Table} label="Topics" rows=${[...status.topics].sort((a, b) => b.pending + b.dead - a.pending - a.dead).slice(0, 8)} keyOf=${topicOf}
+            cells=${[['topic', t => html`<a href=${`#/messages?q=${encodeURIComponent(`namespace:${t.namespace} topic:${t.topic}`)}`}>${topicOf(t)}</a>`],
+              ['pending', t => (t.estimated ? '~' : '') + number(t.pending), 'num'], ['oldest', t => t.pending ? duration(t.oldest_age_seconds) : '', 'num'],
+              ['dead', t => t.dead ? html`<span class="bad-text">${number(t.dead)}</span>` : '', 'num'],
+              ['to', t => destinationsOf(status, t).join(', ') || html`<${Badge} state="open">no route</${Badge}>`, 'wide']]} />`
+            : html`<${Empty} title="Nothing waits and nothing is dead">Topics appear here while they have messages. Send one: <code>./postrider enqueue -n demo -t hello -p '{}'</code></${Empty}>`}
+        </${Panel}>
+        <div>
+          <${Panel} title="Destinations" side=${html`<a href="#/destinations">All</a>`}>
+            ${destinations(status).length ? html`<${Table} label="Destinations" rows=${destinations(status)} keyOf=${d => d.name} cells=${[
+              ['destination', d => d.name], ['type', d => d.type, 'wide'],
+              ['breaker', d => d.paused ? html`<${Badge} state="paused" />` : breakerOf(d) ? html`<${Badge} state=${breakerOf(d)} />` : html`<span class="muted">no relay</span>`],
+              ['waiting', d => number(d.waiting), 'num']]} />` : html`<${Empty} title="No destination">Relays name theirs when they start.</${Empty}>`}
+          </${Panel}>
+          <${Panel} title="Relays" side=${html`<a href="#/relays">All</a>`}>
+            ${status.relays.length ? html`<${Table} label="Relays" rows=${status.relays} keyOf=${r => r.name + r.instance} cells=${[
+              ['relay', r => r.name], ['seen', r => r.lost ? html`<${Badge} state="open">lost</${Badge}>` : `${duration(r.seen_seconds_ago)} ago`],
+              ['in flight', r => number(r.in_flight), 'num'], ['version', r => r.version, 'wide']]} />`
+              : html`<${Empty} title="No relay runs">Start one: <code>./postrider relay</code></${Empty}>`}
+          </${Panel}>
+        </div>
+      </div>
+      <p class="muted small">As of ${shortTime(at)}. Rates are means of the last six seconds; charts cover the last half hour of this server.</p>
+    </${Page}>`;
+}

@@ -1,0 +1,117 @@
+// What is wrong, from a sample of the status: the worst first, each with a cause and what to do about it.
+import { duration, number, plural, quoted, shortTime, topicOf } from './format.js';
+
+const living = relays => relays.filter(relay => !relay.lost);
+
+// The destinations to which living relays send a topic: of each relay the most specific route.
+export function destinationsOf(status, topic) {
+  const names = new Set();
+  living(status.relays).forEach(relay => {
+    const fit = relay.routes
+      .filter(r => (r.namespace === '*' || r.namespace === topic.namespace) && (r.topic === '*' || r.topic === topic.topic))
+      .sort((a, b) => (a.namespace === '*') - (b.namespace === '*') || (a.topic === '*') - (b.topic === '*'));
+    if (fit.length) names.add(fit[0].destination);
+  });
+  return [...names].sort();
+}
+
+// Destinations with what all relays say about them. A destination is down if no relay reaches it.
+export function destinations(status) {
+  const all = new Map();
+  const of = name => {
+    if (!all.has(name)) all.set(name, { name, type: null, relays: [], open: [], probing: [], openTargets: 0, since: null, paused: null, waiting: 0, topics: [] });
+    return all.get(name);
+  };
+  living(status.relays).forEach(relay => relay.destinations.forEach(served => {
+    const one = of(served.name);
+    one.type = served.type;
+    one.relays.push(relay.name);
+    one.openTargets += served.open_targets;
+    if (served.breaker === 'open') one.open.push(relay.name);
+    if (served.breaker === 'half_open') one.probing.push(relay.name);
+    if (served.breaker !== 'closed' && (!one.since || served.since < one.since)) one.since = served.since;
+  }));
+  status.paused.filter(p => p.kind === 'destination').forEach(p => { of(p.name).paused = p; });
+  status.topics.forEach(topic => destinationsOf(status, topic).forEach(name => {
+    of(name).waiting += topic.pending;
+    of(name).topics.push(topic);
+  }));
+  return [...all.values()].sort((a, b) => a.name.localeCompare(b.name));
+}
+
+export const breakerOf = d => (!d.relays.length ? null
+  : d.open.length + d.probing.length < d.relays.length ? (d.open.length + d.probing.length ? 'half_open' : 'closed')
+    : d.open.length ? 'open' : 'half_open');
+
+const waits = n => (n === 1 ? '1 message waits' : `${number(n)} messages wait`);
+
+export function problems(status, retention = []) {
+  const found = [];
+  const add = (level, title, text, href, action, command) => found.push({ level, title, text, href, action, command });
+  const alive = living(status.relays);
+
+  if (!alive.length) {
+    add(status.pending > 0 ? 2 : 1, 'No relay runs', `${waits(status.pending)}. Nothing is delivered until a relay starts.`,
+      '#/relays', 'Relays', './postrider relay');
+  }
+  destinations(status).forEach(d => {
+    const breaker = breakerOf(d);
+    if (breaker === 'open') {
+      add(2, `Destination ${d.name} is down since ${shortTime(d.since)}`,
+        `${waits(d.waiting)}. ${d.relays.length === 1 ? `Relay ${d.relays[0]} does` : `All ${d.relays.length} relays do`} not reach it. `
+        + 'No attempt is counted and nothing dies. Relays probe it every 30 seconds or more often.',
+        `#/destinations`, 'Destinations', './postrider status');
+    } else if (d.open.length || d.probing.length) {
+      add(1, `Destination ${d.name} is being probed`, `${plural(d.open.length + d.probing.length, 'relay')} of ${d.relays.length} could not reach it since ${shortTime(d.since)}.`,
+        '#/destinations', 'Destinations', './postrider status');
+    }
+    if (d.openTargets > 0) {
+      add(1, `${plural(d.openTargets, 'target')} of ${d.name} ${d.openTargets === 1 ? 'fails' : 'fail'}`,
+        'Messages for other targets go on. Relays probe the failing ones.', '#/destinations', 'Destinations', './postrider status');
+    }
+    if (d.paused) {
+      add(1, `Destination ${d.name} is paused`, `By ${d.paused.paused_by} since ${shortTime(d.paused.paused_at)}. ${waits(d.waiting)}.`,
+        '#/destinations', 'Resume it', `./postrider resume destination ${quoted(d.name)}`);
+    }
+  });
+  status.paused.filter(p => p.kind === 'topic').forEach(p => {
+    const topic = status.topics.find(t => topicOf(t) === p.name);
+    add(1, `Topic ${p.name} is paused`, `By ${p.paused_by} since ${shortTime(p.paused_at)}. ${waits(topic ? topic.pending : 0)}.`,
+      '#/topics', 'Resume it', `./postrider resume topic ${quoted(p.name)}`);
+  });
+  status.unrouted.forEach(route => {
+    const topic = status.topics.find(t => topicOf(t) === topicOf(route));
+    add(2, `No relay has a route for ${topicOf(route)}`, `${waits(topic ? topic.pending : 0)}. Add a route to the configuration of a relay.`,
+      '#/topics', 'Topics', './postrider doctor');
+  });
+  alive.length && status.relays.filter(relay => relay.lost).forEach(relay => {
+    add(1, `Relay ${relay.name} is lost`, `It was last seen ${duration(relay.seen_seconds_ago)} ago`
+      + (relay.in_flight ? ` and holds ${plural(relay.in_flight, 'message')}. They return when its leases end.` : '.'),
+      '#/relays', 'Relays', './postrider status');
+  });
+  if (status.stuck > 0) {
+    add(1, `${plural(status.stuck, 'message')} under a lease that is over`, 'A relay returns them to the queue within a minute.',
+      '#/relays', 'Leases', './postrider status');
+  }
+  if (status.blocked_keys > 0) {
+    const many = number(status.blocked_keys) + (status.blocked_keys_at_least ? '+' : '');
+    add(1, `${many} ${status.blocked_keys === 1 ? 'key is' : 'keys are'} blocked`, 'Each waits for an operator behind a dead message.',
+      '#/keys', 'Look at them', './postrider keys list');
+  }
+  if (status.dead > 0) {
+    const topics = status.topics.filter(t => t.dead > 0);
+    add(1, `${status.dead_estimated ? 'About ' : ''}${plural(status.dead, 'dead letter')}`,
+      topics.length === 1 ? `All of topic ${topicOf(topics[0])}.` : `In ${topics.length} topics: ${topics.slice(0, 4).map(topicOf).join(', ')}${topics.length > 4 ? '…' : '.'}`,
+      '#/dead', 'Look at them', './postrider dead list');
+  }
+  retention.filter(task => task.error).forEach(task => {
+    add(1, `Retention of ${task.task} failed`, `${task.error} Nothing is lost; old rows stay until it works.`, '#/retention', 'Retention', './postrider doctor');
+  });
+  const explained = found.some(p => p.level === 2) || status.paused.length > 0 || status.blocked_keys > 0;
+  if (status.oldest_age_seconds > 300 && !explained) {
+    const oldest = [...status.topics].sort((a, b) => b.oldest_age_seconds - a.oldest_age_seconds)[0];
+    add(1, `The oldest message waits since ${duration(status.oldest_age_seconds)}`, `It is of topic ${topicOf(oldest)}.`,
+      `#/messages?q=${encodeURIComponent(`namespace:${oldest.namespace} topic:${oldest.topic} state:pending`)}`, 'Find it', './postrider status');
+  }
+  return found.sort((a, b) => b.level - a.level);
+}

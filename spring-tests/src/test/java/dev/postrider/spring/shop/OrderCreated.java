@@ -1,0 +1,3 @@
+package dev.postrider.spring.shop;
+
+record OrderCreated(String orderId) {}

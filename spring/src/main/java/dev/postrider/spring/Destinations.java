@@ -1,0 +1,124 @@
+package dev.postrider.spring;
+
+import dev.postrider.dispatch.Destination;
+import dev.postrider.dispatch.DestinationOptions;
+import dev.postrider.envelope.Envelope;
+import dev.postrider.message.PostriderException;
+import dev.postrider.spring.DestinationProperties.EnvelopeName;
+import dev.postrider.stream.StreamDestination;
+import javax.net.ssl.SSLContext;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.ssl.NoSuchSslBundleException;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.util.ClassUtils;
+
+/** Opens the destinations of the properties. */
+final class Destinations {
+  private final OutboxSchema database;
+  private final SpringBrokers brokers;
+  private final ObjectProvider<SslBundles> bundles;
+  private final @Nullable ClassLoader classes;
+
+  Destinations(
+      OutboxSchema database,
+      SpringBrokers brokers,
+      ObjectProvider<SslBundles> bundles,
+      @Nullable ClassLoader classes) {
+    this.database = database;
+    this.brokers = brokers;
+    this.bundles = bundles;
+    this.classes = classes;
+  }
+
+  static DestinationOptions options(DestinationProperties settings) {
+    return DestinationOptions.DEFAULT
+        .withTimeout(settings.timeout())
+        .withConcurrency(settings.concurrency())
+        .withMaxInFlight(settings.maxInFlight())
+        .withBreaker(
+            new DestinationOptions.BreakerOptions(
+                settings.breaker().failures(),
+                settings.breaker().openMin(),
+                settings.breaker().openMax()))
+        .withMaxBytesInFlight(settings.maxBytesInFlight().toBytes());
+  }
+
+  Destination open(String name, DestinationProperties settings) {
+    String key = "postrider.destinations." + name;
+    try {
+      return switch (settings.type()) {
+        case "stream" -> new StreamDestination(database.dataSource(), database.schema());
+        case "rabbitmq" -> {
+          require(key, "rabbitmq", "dev.postrider.rabbitmq.RabbitDestination");
+          requireRabbitClient();
+          yield RabbitOpener.open(key, settings, brokers, tls(settings));
+        }
+        case "kafka" -> {
+          require(key, "kafka", "dev.postrider.kafka.KafkaDestination");
+          yield KafkaOpener.open(key, settings, brokers);
+        }
+        case "webhook" -> {
+          require(key, "webhook", "dev.postrider.webhook.WebhookDestination");
+          yield WebhookOpener.open(key, settings, tls(settings));
+        }
+        default ->
+            throw new StartException(
+                "%s.type is \"%s\".".formatted(key, settings.type()),
+                "Set it to one of rabbitmq, kafka, webhook, stream.");
+      };
+    } catch (StartException e) {
+      throw e;
+    } catch (PostriderException | NoSuchSslBundleException e) {
+      throw new StartException(
+          "The destination %s cannot be opened: %s".formatted(name, e.getMessage()),
+          "Correct the settings under " + key + ".",
+          e);
+    }
+  }
+
+  private @Nullable SSLContext tls(DestinationProperties settings) {
+    String bundle = settings.sslBundle();
+    return bundle == null ? null : bundles.getObject().getBundle(bundle).createSslContext();
+  }
+
+  private void require(String key, String module, String type) {
+    if (!ClassUtils.isPresent(type, classes)) {
+      throw new StartException(
+          "%s has the type %s, but its module is not on the class path.".formatted(key, module),
+          "Add the dependency dev.postrider:postrider-%s, in the version of the starter."
+              .formatted(module));
+    }
+  }
+
+  /** Spring Boot 3.5 replaces the client by one that is too old. */
+  private void requireRabbitClient() {
+    if (!ClassUtils.isPresent("com.rabbitmq.client.ConnectionFactory$NettyConfiguration", classes)
+        || !ClassUtils.isPresent("io.netty.channel.EventLoopGroup", classes)) {
+      throw new StartException(
+          "The RabbitMQ client on the class path is older than postrider-rabbitmq needs.",
+          "Set the version of com.rabbitmq:amqp-client to 5.35.0. With Spring Boot's dependency"
+              + " management: the property rabbit-amqp-client.version.");
+    }
+  }
+
+  static Envelope envelope(String key, DestinationProperties settings, EnvelopeName usual) {
+    EnvelopeName name = settings.envelope() == null ? usual : settings.envelope();
+    return switch (name) {
+      case PAYLOAD -> Envelope.payload();
+      case STANDARD -> Envelope.standard();
+      case CLOUDEVENTS_BINARY ->
+          Envelope.cloudEventsBinary(given(key + ".source", settings.source(), "/shop"));
+      case CLOUDEVENTS_STRUCTURED ->
+          Envelope.cloudEventsStructured(given(key + ".source", settings.source(), "/shop"));
+    };
+  }
+
+  static String given(String key, @Nullable String value, String example) {
+    if (value == null || value.isBlank()) {
+      throw new StartException(
+          key + " is missing; it is mandatory.", "Set it, for example " + key + "=" + example);
+    }
+    return value;
+  }
+}

@@ -1,0 +1,109 @@
+package dev.postrider.spring;
+
+import dev.postrider.dispatch.MessageHandler;
+import dev.postrider.message.ErrorReport;
+import dev.postrider.message.JsonCodec;
+import dev.postrider.message.Message;
+import dev.postrider.message.Outcome;
+import dev.postrider.message.UnreadablePayloadException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Calls a method with what it asks for of a message. Thread-safe if the bean is. */
+final class HandlerMethod implements MessageHandler {
+  private final Supplier<Object> bean;
+  private final Method method;
+  private final Class<? extends Throwable>[] terminal;
+  private final List<Function<Message, Object>> arguments;
+
+  /**
+   * @param bean found when the first message arrives
+   * @param codec reads payloads that are objects; null if there is none
+   */
+  HandlerMethod(
+      Supplier<Object> bean, Method method, OutboxHandler marked, @Nullable JsonCodec codec) {
+    this.bean = bean;
+    this.method = method;
+    this.terminal = marked.terminal();
+    this.arguments = arguments(method, codec);
+    method.setAccessible(true);
+  }
+
+  private static List<Function<Message, Object>> arguments(
+      Method method, @Nullable JsonCodec codec) {
+    List<Function<Message, Object>> arguments = new ArrayList<>();
+    int payloads = 0;
+    for (Class<?> type : method.getParameterTypes()) {
+      if (type == Message.class) {
+        arguments.add(message -> message);
+      } else if (type == Map.class) {
+        arguments.add(Message::headers);
+      } else if (type == int.class) {
+        arguments.add(Message::attempt);
+      } else {
+        arguments.add(payload(method, type, codec));
+        payloads++;
+      }
+    }
+    boolean answers = method.getReturnType() == void.class;
+    if (payloads > 1 || !(answers || method.getReturnType() == Outcome.class)) {
+      throw new StartException(
+          "The @OutboxHandler method " + method + " cannot be called.",
+          "Give it at most one parameter for the payload, beside Message, Map<String, String> for"
+              + " the headers and int for the attempt, and let it return void or Outcome.");
+    }
+    return arguments;
+  }
+
+  private static Function<Message, Object> payload(
+      Method method, Class<?> type, @Nullable JsonCodec codec) {
+    if (type == String.class) {
+      return Message::text;
+    } else if (type == byte[].class) {
+      return Message::payload;
+    } else if (codec == null) {
+      throw new StartException(
+          "The @OutboxHandler method " + method + " takes an object, but there is no JSON mapper.",
+          "Add spring-boot-starter-json, or define a bean of type JsonCodec.");
+    }
+    return message -> codec.read(message, type);
+  }
+
+  @Override
+  public Outcome handle(Message message) throws Exception {
+    try {
+      return call(message);
+    } catch (UnreadablePayloadException e) {
+      throw e;
+    } catch (Exception e) {
+      for (Class<? extends Throwable> type : terminal) {
+        if (type.isInstance(e)) {
+          return Outcome.terminal("handler_refused", ErrorReport.of(e));
+        }
+      }
+      throw e;
+    }
+  }
+
+  private Outcome call(Message message) throws Exception {
+    Object[] values = arguments.stream().map(argument -> argument.apply(message)).toArray();
+    try {
+      return method.invoke(bean.get(), values) instanceof Outcome answer
+          ? answer
+          : Outcome.delivered();
+    } catch (InvocationTargetException e) {
+      if (e.getCause() instanceof Exception cause) {
+        throw cause;
+      } else if (e.getCause() instanceof Error error) {
+        throw error;
+      }
+      throw e;
+    }
+  }
+}

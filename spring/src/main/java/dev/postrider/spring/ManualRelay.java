@@ -1,0 +1,191 @@
+package dev.postrider.spring;
+
+import dev.postrider.dispatch.Destination;
+import dev.postrider.message.Claimed;
+import dev.postrider.message.ErrorReport;
+import dev.postrider.message.Message;
+import dev.postrider.message.Outcome;
+import dev.postrider.message.Route;
+import dev.postrider.message.UnreadablePayloadException;
+import dev.postrider.store.LeaseOptions;
+import dev.postrider.store.LeaseStore;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Delivers messages when it is told to, on the caller's thread, with the routes and handlers of the
+ * application. For tests: {@link dev.postrider.spring.test.TestOutbox} uses it. Not thread-safe.
+ */
+public final class ManualRelay implements AutoCloseable {
+  private static final Duration LEASE = Duration.ofMinutes(1);
+  private static final int BATCH = 100;
+
+  private final OutboxSchema database;
+  private final Supplier<RelayPlan> plan;
+  private final String worker = "test-" + UUID.randomUUID();
+  private final Map<String, Destination> opened = new HashMap<>();
+  private @Nullable List<RelayPlan.Line> lines;
+
+  ManualRelay(OutboxSchema database, Supplier<RelayPlan> plan) {
+    this.database = database;
+    this.plan = plan;
+  }
+
+  /** What became of a message. */
+  public record Delivery(Message message, String destination, Outcome outcome) {
+    public boolean delivered() {
+      return outcome instanceof Outcome.Delivered;
+    }
+  }
+
+  /** What one call leaves to be settled at its end. */
+  private record Later(Map<UUID, String> failed, Set<UUID> behind, Set<String> stuckKeys) {}
+
+  /**
+   * Delivers each of these messages that is due, once. Those that fail are due again at once, for
+   * the next call. Other messages of their topics were left over by earlier tests: they are marked
+   * as dead, so that they do not hold up a key.
+   */
+  public List<Delivery> deliver(Set<UUID> mine, Set<Route> routes) {
+    List<Delivery> deliveries = new ArrayList<>();
+    if (routes.isEmpty()) {
+      return deliveries;
+    }
+    routes.forEach(this::line);
+    LeaseStore store = store(LeaseOptions.DEFAULT);
+    Later later = new Later(new HashMap<>(), new HashSet<>(), new HashSet<>());
+    try {
+      // A claim does bounded work, so the first empty one proves nothing.
+      for (int empty = 0; empty < 2; ) {
+        List<Claimed> claimed = store.claim(routes, BATCH, LEASE);
+        empty = claimed.isEmpty() ? empty + 1 : 0;
+        for (Claimed one : claimed) {
+          if (mine.contains(one.message().id())) {
+            carry(one.message(), later, deliveries);
+          } else {
+            store.markDead(one.message().id(), "left over by an earlier test");
+          }
+        }
+      }
+    } finally {
+      Instant due = Instant.now().minusSeconds(60);
+      later.failed().forEach((id, error) -> store.failRetry(id, error, due));
+      if (!later.behind().isEmpty()) {
+        store.release(later.behind());
+      }
+    }
+    return deliveries;
+  }
+
+  private void carry(Message message, Later later, List<Delivery> deliveries) {
+    String key = message.key() == null ? null : message.route().namespace() + "/" + message.key();
+    if (key != null && later.stuckKeys().contains(key)) {
+      later.behind().add(message.id());
+      return;
+    }
+    Delivery delivery = handOver(message);
+    deliveries.add(delivery);
+    if (!settled(delivery)) {
+      later.failed().put(message.id(), String.valueOf(delivery.outcome()));
+      if (key != null) {
+        later.stuckKeys().add(key);
+      }
+    }
+  }
+
+  /** Settles what is final; false if it is to be tried again. */
+  private boolean settled(Delivery delivery) {
+    Message message = delivery.message();
+    RelayPlan.Line line = line(message.route());
+    LeaseStore store = store(LeaseOptions.DEFAULT.withRetry(line.retry()));
+    if (delivery.outcome() instanceof Outcome.Delivered delivered) {
+      store.ackSent(message.id(), delivered.reference());
+      return true;
+    }
+    boolean last =
+        delivery.outcome() instanceof Outcome.Retryable
+            && message.attempt() >= line.retry().maxAttempts();
+    if (last || delivery.outcome() instanceof Outcome.Terminal) {
+      store.markDead(message.id(), String.valueOf(delivery.outcome()));
+      return true;
+    }
+    return false;
+  }
+
+  /**
+   * Hands a message over and settles nothing: for messages of a transaction that is still open. A
+   * handler joins that transaction.
+   */
+  public Delivery handOver(Message message) {
+    RelayPlan.Line line = line(message.route());
+    Handlers.Found handler = line.handler();
+    Outcome outcome = handler == null ? send(line, message) : call(handler, message);
+    return new Delivery(message, line.destination(), outcome);
+  }
+
+  /** Whether a message goes to a method of this application. */
+  public boolean handledHere(Route route) {
+    return line(route).handler() != null;
+  }
+
+  private static Outcome call(Handlers.Found found, Message message) {
+    try {
+      return found.handler().handle(message);
+    } catch (UnreadablePayloadException e) {
+      return Outcome.terminal("payload_unreadable", String.valueOf(e.getMessage()));
+    } catch (Exception e) {
+      return Outcome.retryable("handler_threw", ErrorReport.of(e));
+    }
+  }
+
+  private Outcome send(RelayPlan.Line line, Message message) {
+    Destination destination =
+        opened.computeIfAbsent(line.destination(), name -> plan.get().open(name));
+    CompletableFuture<Outcome> answer = new CompletableFuture<>();
+    destination.deliver(List.of(message), (id, outcome) -> answer.complete(outcome));
+    long timeout = plan.get().settings(line.destination()).timeout().toMillis();
+    return answer
+        .completeOnTimeout(
+            Outcome.retryable("timeout", "no answer in " + timeout + " ms"),
+            timeout,
+            TimeUnit.MILLISECONDS)
+        .join();
+  }
+
+  private RelayPlan.Line line(Route route) {
+    if (lines == null) {
+      lines = plan.get().lines();
+    }
+    RelayPlan.Line line = RelayPlan.lineOf(lines, route);
+    if (line == null) {
+      throw new IllegalStateException(
+          "%s has no route, so its messages would wait for ever. Routes of this application: %s."
+                  .formatted(route, lines)
+              + " Add a bean with @OutboxHandler(namespace = \"%s\", topic = \"%s\") or an entry of"
+                  .formatted(route.namespace(), route.topic())
+              + " postrider.routes. In an @OutboxTest, name the bean's class with @Import.");
+    }
+    return line;
+  }
+
+  private LeaseStore store(LeaseOptions options) {
+    return new LeaseStore(database.dataSource(), database.schema(), worker, options);
+  }
+
+  @Override
+  public void close() {
+    opened.values().forEach(Destination::close);
+    opened.clear();
+  }
+}

@@ -1,0 +1,26 @@
+package dev.postrider.spring;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+
+/** Without a DataSource there is no outbox to inject. */
+@Order(Ordered.HIGHEST_PRECEDENCE)
+final class NoOutboxFailureAnalyzer extends AbstractFailureAnalyzer<NoSuchBeanDefinitionException> {
+  @Override
+  protected @Nullable FailureAnalysis analyze(
+      Throwable rootFailure, NoSuchBeanDefinitionException cause) {
+    if (!TransactionalOutbox.class.equals(cause.getBeanType())) {
+      return null;
+    }
+    return new FailureAnalysis(
+        "A TransactionalOutbox is needed, but the application has no DataSource, or"
+            + " postrider.enabled is false.",
+        "Add spring-boot-starter-jdbc or spring-boot-starter-data-jpa and set"
+            + " spring.datasource.url to a PostgreSQL database, or define a DataSource bean.",
+        rootFailure);
+  }
+}

@@ -1,0 +1,61 @@
+package dev.postrider.spring;
+
+import javax.sql.DataSource;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.SimpleConnectionHandle;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Tells whether a transaction manager will commit what is written to a DataSource now. A bound
+ * connection proves nothing: inside a transaction of another DataSource, Spring also binds the
+ * connections that are merely borrowed, and nobody commits those. Thread-safe.
+ */
+final class OpenTransaction {
+  private final Probe probe;
+
+  OpenTransaction(DataSource dataSource) {
+    this.probe = new Probe(dataSource);
+  }
+
+  void require() {
+    if (!TransactionSynchronizationManager.isActualTransactionActive()) {
+      throw new OutsideTransactionException(
+          "publish was called outside a transaction; nothing was written. Annotate the method that"
+              + " writes the rows with @Transactional and call it through its bean, or use a"
+              + " TransactionTemplate");
+    }
+    if (!open()) {
+      throw new OutsideTransactionException(
+          "publish was called in a transaction of another DataSource than the outbox's; nothing was"
+              + " written. Name the transaction manager of the outbox's DataSource:"
+              + " @Transactional(\"nameOfTheManager\"), or inject the outbox of the DataSource that"
+              + " the transaction is on");
+    }
+  }
+
+  private boolean open() {
+    Object key = probe.getResourceFactory();
+    if (!(TransactionSynchronizationManager.getResource(key) instanceof ConnectionHolder holder)) {
+      return false;
+    }
+    // JPA's dialects bind a handle of their own, and only for their own transactions.
+    boolean jpa =
+        holder.getConnectionHandle() != null
+            && !(holder.getConnectionHandle() instanceof SimpleConnectionHandle);
+    return jpa || probe.transactionActive();
+  }
+
+  /** Asks as a transaction manager would that wants to join. Never begins a transaction. */
+  private static final class Probe extends DataSourceTransactionManager {
+    private static final long serialVersionUID = 1L;
+
+    Probe(DataSource dataSource) {
+      super(dataSource);
+    }
+
+    boolean transactionActive() {
+      return isExistingTransaction(doGetTransaction());
+    }
+  }
+}

@@ -1,0 +1,46 @@
+package dev.postrider.spring;
+
+import dev.postrider.message.PostriderException;
+import dev.postrider.store.Migrations;
+import dev.postrider.store.Schema;
+import java.sql.Connection;
+import java.sql.SQLException;
+import javax.sql.DataSource;
+
+/** The outbox's tables in one DataSource, made or checked before anything uses them. Immutable. */
+record OutboxSchema(DataSource dataSource, Schema schema) {
+
+  /** Creates or upgrades the tables, or fails if they are missing and may not be made. */
+  static OutboxSchema ready(DataSource dataSource, Schema schema, boolean migrate) {
+    Migrations migrations = new Migrations(schema);
+    try {
+      if (migrate) {
+        migrations.apply(dataSource);
+      } else {
+        try (Connection connection = dataSource.getConnection()) {
+          migrations.require(connection);
+        }
+      }
+      return new OutboxSchema(dataSource, schema);
+    } catch (PostriderException e) {
+      throw new StartException(String.valueOf(e.getMessage()), action(schema, migrate), e);
+    } catch (SQLException e) {
+      throw new StartException(
+          "The outbox's schema \"%s\" could not be %s: %s"
+              .formatted(schema.name(), migrate ? "migrated" : "checked", e.getMessage()),
+          action(schema, migrate),
+          e);
+    }
+  }
+
+  private static String action(Schema schema, boolean migrate) {
+    return migrate
+        ? "Check the database that the DataSource names and the privileges of its login. If the"
+            + " login may not create tables, let its owner run the script of"
+            + " new Migrations(new Schema(\"%s\")).script(), and set postrider.migrate=false."
+                .formatted(schema.name())
+        : "Set postrider.migrate=true, or run ./postrider migrate, or add the script of"
+            + " new Migrations(new Schema(\"%s\")).script() to your Flyway or Liquibase changes."
+                .formatted(schema.name());
+  }
+}

@@ -1,0 +1,25 @@
+package dev.postrider.spring;
+
+import io.micrometer.observation.ObservationRegistry;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.context.annotation.Bean;
+
+/** Observation of publishing and handling, in applications with an observation registry. */
+@AutoConfiguration(
+    after = PostriderAutoConfiguration.class,
+    afterName = {
+      "org.springframework.boot.actuate.autoconfigure.observation.ObservationAutoConfiguration",
+      "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration"
+    })
+@ConditionalOnClass(name = "io.micrometer.observation.transport.SenderContext")
+@ConditionalOnBean(
+    value = OutboxSchema.class,
+    type = "io.micrometer.observation.ObservationRegistry")
+public class PostriderObservationAutoConfiguration {
+  @Bean
+  Observations postriderObservations(ObservationRegistry registry) {
+    return new Observations(registry);
+  }
+}

@@ -1,0 +1,14 @@
+package dev.postrider.spring;
+
+import dev.postrider.message.Enqueued;
+import dev.postrider.message.NewMessage;
+
+/** A bean that hears of published messages. Must be thread-safe. */
+@FunctionalInterface
+public interface PublishListener {
+  /**
+   * A message was written in the current transaction, which is still open. What this throws fails
+   * the publish.
+   */
+  void published(NewMessage message, Enqueued answer);
+}

@@ -1,0 +1,194 @@
+package dev.postrider.spring;
+
+import dev.postrider.dispatch.Destination;
+import dev.postrider.dispatch.DestinationOptions;
+import dev.postrider.message.PostriderException;
+import dev.postrider.message.RetryPolicy;
+import dev.postrider.message.Route;
+import dev.postrider.observe.RelayListener;
+import dev.postrider.relay.Relay;
+import dev.postrider.relay.RouteOptions;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.ds.PGSimpleDataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What a relay of this application serves: the routes of the properties and the handlers. */
+final class RelayPlan {
+  private static final Logger log = LoggerFactory.getLogger(RelayPlan.class);
+  private static final String ANY = "*";
+
+  private final PostriderProperties properties;
+  private final OutboxSchema database;
+  private final Destinations destinations;
+  private final Handlers handlers;
+  private final Supplier<DataSource> connections;
+
+  RelayPlan(
+      PostriderProperties properties,
+      OutboxSchema database,
+      Destinations destinations,
+      Handlers handlers,
+      Supplier<DataSource> connections) {
+    this.properties = properties;
+    this.database = database;
+    this.destinations = destinations;
+    this.handlers = handlers;
+    this.connections = connections;
+  }
+
+  /**
+   * One route.
+   *
+   * @param handler calls a method of this application; null for a destination of the properties
+   */
+  record Line(
+      String namespace,
+      String topic,
+      String destination,
+      RetryPolicy retry,
+      Handlers.@Nullable Found handler) {
+    boolean serves(Route route) {
+      return (namespace.equals(ANY) || namespace.equals(route.namespace()))
+          && (topic.equals(ANY) || topic.equals(route.topic()));
+    }
+
+    /** The route that leaves least open wins; the namespace counts first. */
+    int openness() {
+      return (namespace.equals(ANY) ? 2 : 0) + (topic.equals(ANY) ? 1 : 0);
+    }
+
+    @Override
+    public String toString() {
+      return namespace + "/" + topic + " to " + destination;
+    }
+  }
+
+  /** All routes, checked. */
+  List<Line> lines() {
+    RetryPolicy usual = RelaySettings.retry(RetryPolicy.DEFAULT, properties.retry());
+    List<Line> lines = new ArrayList<>();
+    for (PostriderProperties.Route route : properties.routes()) {
+      RetryPolicy own = RelaySettings.retry(usual, route.retry());
+      lines.add(new Line(route.namespace(), route.topic(), route.destination(), own, null));
+    }
+    for (Handlers.Found found : handlers.find()) {
+      OutboxHandler marked = found.marked();
+      lines.add(new Line(marked.namespace(), marked.topic(), found.name(), usual, found));
+    }
+    check(lines);
+    return lines;
+  }
+
+  /** The route of a topic, if there is one. */
+  static @Nullable Line lineOf(List<Line> lines, Route route) {
+    return lines.stream()
+        .filter(line -> line.serves(route))
+        .min(Comparator.comparingInt(Line::openness))
+        .orElse(null);
+  }
+
+  /** Opens a destination of the properties. */
+  Destination open(String name) {
+    return destinations.open(name, settings(name));
+  }
+
+  DestinationProperties settings(String name) {
+    DestinationProperties settings = properties.destinations().get(name);
+    if (settings == null) {
+      throw new IllegalStateException("no destination " + name);
+    }
+    return settings;
+  }
+
+  /** A relay that has not started; null if there is nothing to carry. */
+  @Nullable Relay make(RelayListener listener) {
+    List<Line> lines = lines();
+    if (lines.isEmpty()) {
+      log.info("event=outbox_relay_idle reason=\"no routes and no handlers\"");
+      return null;
+    }
+    Map<String, Destination> opened = new HashMap<>();
+    try {
+      return build(lines, listener, opened);
+    } catch (RuntimeException e) {
+      opened.values().forEach(Destination::close);
+      throw e instanceof PostriderException wrong && !(e instanceof StartException)
+          ? new StartException(
+              String.valueOf(wrong.getMessage()), "Correct the settings under postrider.", wrong)
+          : e;
+    }
+  }
+
+  private Relay build(List<Line> lines, RelayListener listener, Map<String, Destination> opened) {
+    Relay.Builder relay =
+        Relay.builder(connections.get())
+            .schema(database.schema())
+            .config(RelaySettings.relay(properties.relay()))
+            .retention(RelaySettings.retention(properties.retention()))
+            .listener(listener);
+    String direct = properties.relay().directUrl();
+    if (direct != null) {
+      relay.direct(direct(direct));
+    }
+    for (Line line : lines) {
+      if (!opened.containsKey(line.destination())) {
+        Handlers.Found handler = line.handler();
+        Destination destination = handler == null ? open(line.destination()) : handler.open();
+        opened.put(line.destination(), destination);
+        relay.destination(
+            line.destination(),
+            destination,
+            handler == null
+                ? Destinations.options(settings(line.destination()))
+                : DestinationOptions.DEFAULT);
+      }
+      relay.route(
+          line.namespace(),
+          line.topic(),
+          line.destination(),
+          RouteOptions.DEFAULT.withRetry(line.retry()));
+    }
+    return relay.build();
+  }
+
+  private static DataSource direct(String url) {
+    PGSimpleDataSource direct = new PGSimpleDataSource();
+    direct.setUrl(url);
+    return direct;
+  }
+
+  private void check(List<Line> lines) {
+    Set<String> served = new HashSet<>();
+    Set<String> names = new HashSet<>(properties.destinations().keySet());
+    for (Line line : lines) {
+      if (!served.add(line.namespace() + "/" + line.topic())) {
+        throw new StartException(
+            "The topic %s/%s has two routes or handlers.".formatted(line.namespace(), line.topic()),
+            "Leave one: a message goes to one destination. Let that one call both, or publish two"
+                + " messages to two topics.");
+      }
+      if (line.handler() == null && !names.contains(line.destination())) {
+        throw new StartException(
+            "The route of %s/%s names the destination \"%s\", which does not exist."
+                .formatted(line.namespace(), line.topic(), line.destination()),
+            "Define postrider.destinations.%s, or name one of %s."
+                .formatted(line.destination(), names));
+      }
+      if (line.handler() != null && !names.add(line.destination())) {
+        throw new StartException(
+            "Two destinations have the name \"%s\".".formatted(line.destination()),
+            "Give the @OutboxHandler another name.");
+      }
+    }
+  }
+}
