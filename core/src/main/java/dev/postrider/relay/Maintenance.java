@@ -68,8 +68,8 @@ final class Maintenance implements Runnable {
 
   Maintenance(
       RelayConfig config,
-      Carrier.Stages stages,
-      Carrier.SessionFactory sessions,
+      Stages stages,
+      Session.Factory sessions,
       List<Carrier> carriers,
       List<Dispatcher> dispatchers,
       FleetWork fleet) {

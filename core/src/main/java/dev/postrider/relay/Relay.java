@@ -61,8 +61,8 @@ public final class Relay implements AutoCloseable {
     this.config = builder.config;
     this.routing = new Routing(builder.lines, builder.schema);
     this.dispatchers = List.copyOf(builder.dispatchers.values());
-    Carrier.Stages stages =
-        new Carrier.Stages(
+    Stages stages =
+        new Stages(
             new Claims(builder.schema),
             new FanOut(builder.schema),
             new Settlements(builder.schema),
@@ -74,7 +74,7 @@ public final class Relay implements AutoCloseable {
             listener);
     Session.Origin origin =
         new Session.Origin(builder.dataSource, builder.schema, config.statementTimeout(), listener);
-    Carrier.SessionFactory sessions = onConnect -> new Session(origin, onConnect);
+    Session.Factory sessions = onConnect -> new Session(origin, onConnect);
     Identity identity = Identity.of(config.name(), UUID.randomUUID().toString(), config.listen());
     for (int number = 1; number <= config.carriers(); number++) {
       carriers.add(

@@ -33,6 +33,11 @@ final class Session implements AutoCloseable {
   record Origin(
       DataSource dataSource, Schema schema, Duration statementTimeout, RelayListener listener) {}
 
+  /** Makes sessions with the relay's settings. */
+  interface Factory {
+    Session open(Work onConnect);
+  }
+
   private final Origin origin;
   private final HeldConnection held;
   private final Map<String, String> fatal = new ConcurrentHashMap<>();
@@ -43,21 +48,40 @@ final class Session implements AutoCloseable {
     this.held = new HeldConnection(origin.dataSource(), origin.statementTimeout(), onConnect);
   }
 
+  /** Work on a connection that has a result. */
+  @FunctionalInterface
+  interface Call<T> {
+    T run(Connection connection) throws SQLException;
+  }
+
   /**
    * Runs the work; false if the database failed, after a pause that grows with each failure.
    *
    * @param action names the work, for people
    */
   boolean tryRun(String action, Work work, Wakeup stop) throws InterruptedException {
+    Boolean done =
+        tryCall(
+            action,
+            connection -> {
+              work.run(connection);
+              return true;
+            },
+            stop);
+    return done != null;
+  }
+
+  /** Like {@link #tryRun}, but returns the result of the work; null if the database failed. */
+  <T> @Nullable T tryCall(String action, Call<T> work, Wakeup stop) throws InterruptedException {
     String doing = CONNECT;
     try {
       Connection connection = held.get();
       fatal.remove(CONNECT);
       doing = action;
-      work.run(connection);
+      T result = work.run(connection);
       fatal.remove(action);
       retryMs = RETRY_MIN_MS;
-      return true;
+      return result;
     } catch (SQLException e) {
       failed(doing, DatabaseError.of(e), e.getSQLState(), advised(e));
     } catch (RuntimeException e) {
@@ -66,7 +90,7 @@ final class Session implements AutoCloseable {
     }
     stop.pause(Duration.ofMillis(retryMs));
     retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);
-    return false;
+    return null;
   }
 
   /** Why the last try of something failed that no repetition will mend; null if all is well. */

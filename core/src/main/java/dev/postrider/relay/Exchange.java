@@ -1,0 +1,111 @@
+package dev.postrider.relay;
+
+import dev.postrider.claim.ClaimPath;
+import dev.postrider.claim.ClaimRequest;
+import dev.postrider.claim.ClaimResult;
+import dev.postrider.claim.Claims;
+import dev.postrider.message.Claimed;
+import dev.postrider.message.Protocol;
+import dev.postrider.message.Settlement;
+import dev.postrider.observe.RelayListener;
+import dev.postrider.relay.Routing.Load;
+import dev.postrider.settle.Settlements;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * One transaction of a carrier: it records settlements and claims the next messages. Each carrier
+ * has its own, because claims go on where the carrier's last one ended. Not thread-safe.
+ */
+final class Exchange {
+  private final Claims claims;
+  private final Settlements settlements;
+  private final Routing routing;
+  private final RelayListener listener;
+  private final Duration lease;
+  private final Map<Routing.Feed, ClaimPath> paths = new HashMap<>();
+
+  Exchange(
+      Claims claims,
+      Settlements settlements,
+      Routing routing,
+      RelayListener listener,
+      Duration lease) {
+    this.claims = claims;
+    this.settlements = settlements;
+    this.routing = routing;
+    this.listener = listener;
+    this.lease = lease;
+  }
+
+  /**
+   * What an exchange did.
+   *
+   * @param refused settlements whose lease was lost
+   * @param full whether a claim took about all it had room for, so that there is probably more
+   * @param partial whether a claim did not look at everything
+   */
+  record Result(Set<Settlement> refused, List<Claimed> claimed, boolean full, boolean partial) {}
+
+  /** What one claim did. */
+  private record Claim(List<Claimed> messages, boolean full, boolean partial) {}
+
+  Result run(Connection connection, int worker, List<Settlement> settling, List<Load> loads)
+      throws SQLException {
+    boolean together = settling.isEmpty() ? loads.size() > 1 : !loads.isEmpty();
+    connection.setAutoCommit(!together);
+    Set<Settlement> refused =
+        settling.isEmpty() ? Set.of() : settlements.record(connection, worker, settling);
+    List<Claimed> claimed = new ArrayList<>();
+    boolean full = false;
+    boolean partial = false;
+    for (Load load : loads) {
+      Claim claim = claim(connection, worker, load);
+      claimed.addAll(claim.messages());
+      full |= claim.full();
+      partial |= claim.partial();
+    }
+    if (together) {
+      connection.commit();
+      connection.setAutoCommit(true);
+    }
+    return new Result(refused, claimed, full, partial);
+  }
+
+  private Claim claim(Connection connection, int worker, Load load) throws SQLException {
+    long start = System.nanoTime();
+    int room = load.room().messages();
+    boolean alone = load.room().alone();
+    ClaimPath path = paths.computeIfAbsent(load.feed(), feed -> new ClaimPath());
+    ClaimRequest.Start from = path.start(start);
+    ClaimResult found =
+        claims.take(
+            connection,
+            new ClaimRequest(
+                worker,
+                room,
+                load.room().bytes(),
+                lease,
+                load.routes(),
+                from,
+                alone ? ClaimRequest.Kind.SUSPECT : ClaimRequest.Kind.DUE),
+            routing::name);
+    long end = System.nanoTime();
+    int count = found.messages().size();
+    listener.claimed(count, Duration.ofNanos(end - start));
+    boolean full = count >= room - room / Protocol.FULL_SHARE;
+    if (alone) {
+      return new Claim(found.messages(), full, true);
+    }
+    path.took(found, from, full, start, end);
+    boolean partial = !full && (found.more() || load.partial() || !from.search() || !from.front());
+    partial |= found.suspects() && load.dispatcher().isolateSuspect();
+    return new Claim(found.messages(), full, partial);
+  }
+}
