@@ -234,7 +234,7 @@ class BadInputTest {
   @Test
   void unknownPathsAndMethodsAreProblems() {
     problem(DESK.get(DESK.admin, "/v1/nothing"), 404);
-    problem(DESK.get(null, "/"), 404);
+    problem(DESK.get(null, "/nothing"), 404);
     Answer answer = problem(DESK.call(DESK.admin, "PUT", "/v1/messages", ""), 405);
     assertThat(answer.header("Allow")).contains("GET", "POST");
     problem(DESK.call(DESK.admin, "TRACE", "/v1/messages", ""), 405);
