@@ -30,7 +30,7 @@ final class Backlog {
       select 'bench', f.key, 0 from fresh f where f.key is not null group by f.key
       on conflict do nothing;
       create temp table numbered on commit drop as
-      select f.*, r.id as route, k.id as key_id,
+      select f.*, r.id as route, r.fans_out, k.id as key_id,
              k.last_sequence + row_number() over (partition by f.key order by f.g) as sequence
         from fresh f
         join postrider.route r on r.namespace = 'bench' and r.topic = f.topic
@@ -45,8 +45,8 @@ final class Backlog {
              convert_to(n.payload, 'UTF8')
         from numbered n order by n.g;
       insert into postrider.queue (id, key_id, sequence, route, size, lane)
-      select n.id, n.key_id, coalesce(n.sequence, postrider.id_number(n.id)), n.route,
-             octet_length(n.payload), postrider.lane_of(n.tenant)
+      select n.id, n.key_id, coalesce(n.sequence, postrider.id_number(n.id)),
+             case when n.fans_out then -n.route else n.route end, octet_length(n.payload), postrider.lane_of(n.tenant)
         from numbered n order by n.g;
       """;
 

@@ -26,6 +26,7 @@ public final class Bench {
           new BusyKeyScenario(),
           new BusyTopicScenario(),
           new OneTransactionScenario(),
+          new FanOutScenario(),
           new RabbitScenario(),
           new KafkaScenario(),
           new WebhookScenario(),

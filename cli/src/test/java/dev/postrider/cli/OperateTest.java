@@ -1,7 +1,12 @@
 package dev.postrider.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import dev.postrider.relay.RouteOptions;
+import dev.postrider.relay.Relay;
+import dev.postrider.message.RetryPolicy;
+import dev.postrider.dispatch.HandlerDestination;
 import dev.postrider.cli.Executable.Result;
 import dev.postrider.message.NewMessage;
 import dev.postrider.message.Outcome;
@@ -75,6 +80,75 @@ class OperateTest {
     assertThat(desk.run("subscriptions", "remove", "shop/orders", "mail", "--yes").ok())
         .contains("removed");
     assertThat(desk.run("subscriptions").ok()).containsPattern("mail +removed +1");
+  }
+
+  @Test
+  @Tag("EN-23")
+  void aMessageIsShownAndOperatedForEachSubscription() throws Exception {
+    String alone = send("bills", "k");
+    desk.carry(Outcome.delivered(), DeadPolicy.SKIP);
+    desk.run("subscriptions", "add", "shop/orders", "mail").ok();
+    String id = send("orders", "k");
+    try (Relay relay =
+        Relay.builder(desk.dataSource())
+            .destination("here", HandlerDestination.inline(message -> Outcome.delivered()))
+            .destination(
+                "mail",
+                HandlerDestination.inline(message -> Outcome.terminal("refused", "no mailbox")))
+            .route("shop", "*", "here")
+            .subscription(
+                "shop",
+                "orders",
+                "mail",
+                "mail",
+                RouteOptions.DEFAULT.withRetry(
+                    RetryPolicy.DEFAULT.withOnDead(DeadPolicy.BLOCK)))
+            .build()
+            .start()) {
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(desk.run("messages", "show", id).ok())
+                      .containsPattern("default +delivered +here +1")
+                      .containsPattern("mail +dead +mail +1 .*refused"));
+      assertThat(desk.run("messages", "show", alone).ok()).doesNotContain("subscription");
+      Map<String, Object> shown = desk.run("messages", "show", id, "--json").json();
+      assertThat(shown.get("deliveries").toString()).contains("subscription=mail", "state=dead");
+      assertThat(desk.run("tail", "--subscription", "mail", "--for", "1ms").ok())
+          .contains("dead", "shop/orders#mail")
+          .doesNotContain("delivered");
+      assertThat(desk.run("tail", "--subscription", "default", "--for", "1ms").ok())
+          .contains("delivered")
+          .doesNotContain("#mail");
+      assertThat(desk.run("keys").ok()).contains("orders#mail");
+      desk.run("keys", "retry", "shop", "k").failed(1, "not blocked");
+      desk.run("keys", "retry", "shop", "k", "--subscription", "mail").failed(2, "--topic");
+      desk.run("keys", "retry", "shop", "k", "-t", "orders", "--subscription", "mial")
+          .failed(1, "not blocked");
+      desk.run("keys", "retry", "shop", "k", "-t", "orders", "--subscription", "mail").ok();
+      await()
+          .untilAsserted(
+              () -> assertThat(desk.run("dead", "--subscription", "mail").ok()).contains("#mail"));
+    }
+    desk.run("dead", "discard", id, "--subscription", "default", "--reason", "r", "--yes")
+        .failed(1, "");
+    assertThat(
+            desk.run("dead", "discard", id, "--subscription", "mail", "--reason", "r", "--yes")
+                .ok())
+        .contains("1 dead letter discarded");
+  }
+
+  @Test
+  @Tag("EN-23")
+  void aSubscriptionBeginsInThePast() throws Exception {
+    send("orders", "k");
+    desk.carry(Outcome.delivered(), DeadPolicy.SKIP);
+    desk.run("subscriptions", "add", "shop/orders", "mail", "--rate", "5").failed(2, "--from");
+    assertThat(desk.run("subscriptions", "add", "shop/orders", "mail", "--from", "1h").ok())
+        .contains("done: 1 message");
+    assertThat(desk.run("subscriptions").ok()).containsPattern("mail +active +1");
+    assertThat(desk.run("subscriptions", "add", "shop/orders", "mail", "--from", "1h").ok())
+        .contains("was there already");
   }
 
   @Test

@@ -42,7 +42,7 @@ public final class BlockedKeys {
            where q.key_id = case when s.id is null then k.id else postrider.subscription_key(k.id, s.id) end
            order by q.sequence limit 1) h
         join postrider.route r on r.id = h.route
-       where k.namespace = ? and k.key = ? and k.generation = 0 and h.blocked
+       where k.namespace = ? and k.key = ? and k.generation = 0 and h.blocked and (? = '' or s.id is not null)
       """;
 
   private final Database database;
@@ -118,7 +118,8 @@ public final class BlockedKeys {
             route.topic(),
             route.subscription(),
             route.namespace(),
-            key)
+            key,
+            route.subscription())
         .stream()
         .findFirst();
   }

@@ -48,7 +48,7 @@ public final class DeadLetters {
         join postrider.message m on m.id = d.message_id
         join postrider.route r on r.id = d.route
        where d.message_id = ? and (d.resolved_at is null or d.resolution = 'discarded')
-       order by d.died_at desc limit 1
+       order by d.died_at desc limit 101
       """;
   private static final String REQUEUE =
       """
@@ -100,7 +100,15 @@ public final class DeadLetters {
 
   /** The newest dead letter of a message, if it is dead or was discarded. */
   public Optional<DeadLetter> find(UUID id) throws SQLException {
-    return database.list(FIND, DeadLetters::letter, id).stream().findFirst();
+    return all(id).stream().findFirst();
+  }
+
+  /**
+   * The dead letters of a message in all subscriptions where it is dead or was discarded, newest
+   * first.
+   */
+  public List<DeadLetter> all(UUID id) throws SQLException {
+    return database.list(FIND, DeadLetters::letter, id);
   }
 
   /**

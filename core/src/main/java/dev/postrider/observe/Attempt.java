@@ -9,9 +9,14 @@ import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** What one attempt came to. Immutable. */
+/**
+ * What one attempt came to. Immutable.
+ *
+ * @param subscription its number within the topic, 0 for the default subscription
+ */
 public record Attempt(
     UUID messageId,
+    int subscription,
     int delivery,
     int no,
     AttemptState state,
@@ -24,6 +29,7 @@ public record Attempt(
   static Attempt read(ResultSet row) throws SQLException {
     return new Attempt(
         row.getObject("message_id", UUID.class),
+        row.getInt("subscription"),
         row.getInt("delivery"),
         row.getInt("no"),
         STATES[row.getInt("state")],

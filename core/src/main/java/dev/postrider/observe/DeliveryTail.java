@@ -1,10 +1,13 @@
 package dev.postrider.observe;
 
+import static java.util.stream.Collectors.joining;
+
 import dev.postrider.store.Database;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -40,7 +43,7 @@ public final class DeliveryTail {
   // The range of time leaves one partition, the ctid its last pages.
   static final String ATTEMPTS =
       """
-      select a.message_id, a.delivery, a.no, a.state, a.finished_at, a.latency_ms, a.code
+      select a.message_id, a.subscription, a.delivery, a.no, a.state, a.finished_at, a.latency_ms, a.code
         from postrider.attempt a
        where a.finished_at >= ? and a.finished_at < ? and a.ctid >= ?::tid
        order by a.finished_at, a.message_id
@@ -48,10 +51,16 @@ public final class DeliveryTail {
 
   private static final String MESSAGES =
       """
-      select m.id, r.namespace, r.topic, m.ordering_key, m.sequence, m.event_type, m.is_json,
+      select m.id, m.route, r.namespace, r.topic, r.fans_out, m.ordering_key, m.sequence, m.event_type, m.is_json,
              case when ? then m.payload end as payload
         from postrider.message m join postrider.route r on r.id = m.route
        where m.id = any (?)
+      """;
+
+  private static final String NAMES =
+      """
+      select r.topic_id, r.number, r.subscription from postrider.route r
+       where r.topic_id = any (?::int[]) and r.topic_id > 0
       """;
 
   // The statistics of PostgreSQL, which cost nothing to read. They count what was rolled back too,
@@ -146,15 +155,42 @@ public final class DeliveryTail {
       throws SQLException {
     List<UUID> ids = attempts.stream().map(Attempt::messageId).distinct().toList();
     Map<UUID, Sent> messages = new HashMap<>();
-    session
-        .list(MESSAGES, Sent::read, payloads, ids)
-        .forEach(message -> messages.put(message.id(), message));
+    Map<UUID, Integer> topics = new HashMap<>();
+    session.list(
+        MESSAGES,
+        row -> {
+          Sent message = Sent.read(row);
+          if (row.getBoolean("fans_out")) {
+            topics.put(message.id(), row.getInt("route"));
+          }
+          return messages.put(message.id(), message);
+        },
+        payloads,
+        ids);
+    Map<Subscriber, String> names = names(session, topics.values());
     for (Attempt attempt : attempts) {
       @Nullable Sent message = messages.get(attempt.messageId());
       if (message != null) { // archived meanwhile
-        fresh.add(new Delivery(attempt, message));
+        Subscriber to =
+            new Subscriber(topics.getOrDefault(message.id(), 0), attempt.subscription());
+        fresh.add(new Delivery(attempt, message, names.getOrDefault(to, "")));
       }
     }
+  }
+
+  /** A named subscription by the numbers that an attempt has. */
+  private record Subscriber(int topic, int number) {}
+
+  private static Map<Subscriber, String> names(Database.Session session, Collection<Integer> topics)
+      throws SQLException {
+    Map<Subscriber, String> names = new HashMap<>();
+    if (!topics.isEmpty()) {
+      session.list(
+          NAMES,
+          row -> names.put(new Subscriber(row.getInt(1), row.getInt(2)), row.getString(3)),
+          topics.stream().distinct().map(String::valueOf).collect(joining(",", "{", "}")));
+    }
+    return names;
   }
 
   private static Day day(ResultSet row) throws SQLException {

@@ -101,11 +101,13 @@ public final class LoggingListener implements RelayListener {
 
   private static LogLine line(String event, String destination, Settlement settlement) {
     Message message = settlement.claimed().message();
+    String subscription = message.route().subscription();
     return LogLine.of(event)
         .put("destination", destination)
         .put("id", message.id())
         .put("namespace", message.route().namespace())
         .put("topic", message.route().topic())
+        .put("subscription", subscription.isEmpty() ? null : subscription)
         .put("event_type", message.eventType())
         .put("attempt", message.attempt())
         .put("delivery", message.delivery())

@@ -166,10 +166,13 @@ final class Routing {
     return more;
   }
 
-  /** A negative number is that of a topic with messages that are not fanned out yet. */
+  /**
+   * A negative number is that of a topic with messages that are not fanned out yet, or of a
+   * subscription that catches up.
+   */
   private boolean noticeToFanOut(int id) {
     Known topic = id < 0 ? known.get(-id) : null;
-    if (topic != null && servesTopic(topic.route())) {
+    if (topic != null && topic.topicId() == 0 && servesTopic(topic.route())) {
       if (!topic.fansOut()) {
         known.put(-id, new Known(topic.route(), topic.line(), 0, true));
       }

@@ -17,7 +17,7 @@ declare
     discard_dead, replay_start, replay_step, replay_count, replay_set_state, archive_begin, archive_cutoff,
     archive_partitions, archive_plan, archive_count, archive_page, archive_record, archive_remove, archive_trim,
     archive_drop, archive_drop_attempts, archive_require, purge, pause_on, pause_off, message_scan, event_counts,
-    stream_purge, sequence_places, advance_sequences, subscription_add, subscription_remove, subscription_pending,
+    stream_purge, sequence_places, advance_sequences, subscription_add, subscription_add_from, subscription_remove, subscription_pending,
     why}';
   v_tokens  pg_catalog.text[] := '{token_create, token_revoke, token_find, token_list}';
 begin
@@ -35,7 +35,8 @@ begin
         ('ROLE_relay', v_reading || v_relay, '{migration, engine, route, pause, worker, lease, queue, dead_letter,
            delivered_content, message_state, attempt_history, delivery_state, subscription, partition, retention}'),
         ('ROLE_operator', v_reading || v_operate, '{*}'),
-        ('ROLE_reader', v_reading || '{backlog, dispatching, message_scan, event_counts, sequence_places, why}', '{*}'),
+        ('ROLE_reader', v_reading || '{backlog, dispatching, message_scan, event_counts, sequence_places,
+           subscription_pending, why}', '{*}'),
         ('ROLE_server', v_enqueue || v_reading || v_operate || v_tokens, '{*}')) g(role, functions, tables)
       join pg_roles r on r.rolname = g.role and has_schema_privilege(r.oid, 'postrider', 'usage')
   loop

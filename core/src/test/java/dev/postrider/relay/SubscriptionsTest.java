@@ -14,6 +14,7 @@ import dev.postrider.message.Outcome;
 import dev.postrider.message.PostriderException;
 import dev.postrider.message.RetryPolicy;
 import dev.postrider.message.Route;
+import dev.postrider.observe.Fleet;
 import dev.postrider.replay.Pacer;
 import dev.postrider.replay.Replay;
 import dev.postrider.replay.ReplayFilter;
@@ -350,6 +351,18 @@ class SubscriptionsTest {
     post.database.execute(
         "select postrider.discard_dead('ann', 'no', '{}', array['" + id + "'::uuid], 10)");
     assertThat(post.database.count(settled)).isEqualTo(1);
+  }
+
+  @Test
+  void aTopicWithoutARelayIsNoticedBeforeItIsFannedOut() throws Exception {
+    Relay relay =
+        post.start(
+            post.builder().destination("here", taking("here")).route("shop", "bills", "here"));
+    assertThat(add("mail")).isTrue();
+    post.send("orders", "k");
+    Fleet fleet = new Fleet(post.database.dataSource(), Schema.DEFAULT);
+    await().until(() -> fleet.read().unrouted().equals(List.of(new Route("shop", "orders"))));
+    assertThat(relay.status().running()).isTrue();
   }
 
   @Test

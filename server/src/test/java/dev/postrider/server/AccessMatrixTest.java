@@ -59,6 +59,7 @@ class AccessMatrixTest {
       GET    /v1/leases               | voa
       GET    /v1/destinations         | voa
       GET    /v1/topics/paused        | voa
+      GET    /v1/subscriptions        | voa
       GET    /v1/retention            | voa
       GET    /v1/audit                | voa
       POST   /v1/dead/{id}/requeue    | oaT
@@ -74,6 +75,10 @@ class AccessMatrixTest {
       POST   /v1/destinations/resume  | oa
       POST   /v1/topics/pause         | oa
       POST   /v1/topics/resume        | oa
+      POST   /v1/subscriptions        | oa
+      POST   /v1/subscriptions/remove | oa
+      POST   /v1/subscriptions/pause  | oa
+      POST   /v1/subscriptions/resume | oa
       POST   /v1/messages             | aT
       POST   /v1/messages/batch       | aT
       GET    /v1/tokens               | a

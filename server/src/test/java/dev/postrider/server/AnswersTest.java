@@ -32,6 +32,7 @@ class AnswersTest {
     deadLetters();
     keys();
     pauses();
+    subscriptions();
     replays();
     tokens();
     Set<String> declared = new TreeSet<>();
@@ -150,6 +151,15 @@ class AnswersTest {
     post("/v1/topics/pause", "{\"namespace\": \"shop\", \"topic\": \"bills\"}");
     get("/v1/topics/paused");
     post("/v1/topics/resume", "{\"namespace\": \"shop\", \"topic\": \"bills\"}");
+  }
+
+  private static void subscriptions() {
+    String mail = "{\"namespace\": \"shop\", \"topic\": \"mails\", \"subscription\": \"mail\"}";
+    post("/v1/subscriptions", mail);
+    post("/v1/subscriptions/pause", mail);
+    get("/v1/subscriptions");
+    post("/v1/subscriptions/resume", mail);
+    post("/v1/subscriptions/remove", mail);
   }
 
   private static void replays() {

@@ -34,9 +34,12 @@ final class DeadDiscardCommand extends PostriderCommand {
     DeadLetters dead = new DeadLetters(context.dataSource(), context.schema());
     context.confirm(selection.yes, "Discard " + selection.count(this, dead) + "?");
     long count =
-        selection.byId()
-            ? dead.discard(context.actor(), reason, selection.ids(this))
-            : dead.discard(context.actor(), reason, selection.filter.filter(this), this::progress);
+        selection.inOne()
+            ? selection.each(this, dead, (id, in) -> dead.discard(context.actor(), reason, id, in))
+            : selection.byId()
+                ? dead.discard(context.actor(), reason, selection.ids(this))
+                : dead.discard(
+                    context.actor(), reason, selection.filter.filter(this), this::progress);
     screen().progress("");
     if (context.json()) {
       screen().json(new Fields().with("discarded", count).map());

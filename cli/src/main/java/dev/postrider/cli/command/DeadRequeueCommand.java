@@ -25,9 +25,11 @@ final class DeadRequeueCommand extends PostriderCommand {
     context.confirm(
         selection.yes || selection.byId(), "Requeue " + selection.count(this, dead) + "?");
     long count =
-        selection.byId()
-            ? dead.requeue(context.actor(), selection.ids(this))
-            : dead.requeue(context.actor(), selection.filter.filter(this), this::progress);
+        selection.inOne()
+            ? selection.each(this, dead, (id, in) -> dead.requeue(context.actor(), id, in))
+            : selection.byId()
+                ? dead.requeue(context.actor(), selection.ids(this))
+                : dead.requeue(context.actor(), selection.filter.filter(this), this::progress);
     screen().progress("");
     if (context.json()) {
       screen().json(new Fields().with("requeued", count).map());

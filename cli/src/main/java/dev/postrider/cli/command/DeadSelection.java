@@ -1,12 +1,15 @@
 package dev.postrider.cli.command;
 
 import dev.postrider.cli.output.Words;
+import dev.postrider.deadletter.DeadLetter;
 import dev.postrider.deadletter.DeadLetterPage;
 import dev.postrider.deadletter.DeadLetters;
+import dev.postrider.message.Route;
 import dev.postrider.store.Messages;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -29,8 +32,11 @@ final class DeadSelection {
 
   /** Refuses what could be a slip: nothing chosen, or chosen in two ways. */
   void check(PostriderCommand command) {
-    int ways =
-        (ids.isEmpty() ? 0 : 1) + (filter.conditions(command).isEmpty() ? 0 : 1) + (all ? 1 : 0);
+    Map<String, String> conditions = filter.conditions(command);
+    if (byId()) {
+      conditions.remove("subscription"); // these, but only there
+    }
+    int ways = (ids.isEmpty() ? 0 : 1) + (conditions.isEmpty() ? 0 : 1) + (all ? 1 : 0);
     if (ways == 0) {
       throw command.usage("which ones? Give ids, conditions, or --all");
     } else if (ways > 1) {
@@ -40,6 +46,31 @@ final class DeadSelection {
 
   boolean byId() {
     return !ids.isEmpty();
+  }
+
+  /** Something that is done to one dead letter. */
+  @FunctionalInterface
+  interface Act {
+    boolean on(UUID id, Route subscription) throws SQLException;
+  }
+
+  /** Whether those with the given ids are meant in one subscription only. */
+  boolean inOne() {
+    return byId() && filter.subscription != null;
+  }
+
+  /** Does it to each of the given ones in that subscription; returns how many there were. */
+  long each(PostriderCommand command, DeadLetters dead, Act act) throws SQLException {
+    long count = 0;
+    for (UUID id : ids(command)) {
+      for (DeadLetter letter : dead.all(id)) {
+        if (Shown.subscription(letter.route()).equals(filter.subscription)
+            && act.on(id, letter.route())) {
+          count++;
+        }
+      }
+    }
+    return count;
   }
 
   List<UUID> ids(PostriderCommand command) {

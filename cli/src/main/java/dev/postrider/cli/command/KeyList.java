@@ -5,6 +5,7 @@ import dev.postrider.cli.output.Table;
 import dev.postrider.cli.output.Words;
 import dev.postrider.deadletter.BlockedKey;
 import dev.postrider.deadletter.BlockedKeys;
+import dev.postrider.message.Route;
 import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Option;
@@ -33,7 +34,7 @@ abstract class KeyList extends PostriderCommand {
           Words.age(key.blockedFor()),
           followers(key),
           key.head(),
-          key.route().topic(),
+          topic(key.route()),
           key.sequence(),
           key.code(),
           key.error());
@@ -44,6 +45,10 @@ abstract class KeyList extends PostriderCommand {
       screen().table(table);
     }
     return ExitCode.OK;
+  }
+
+  private static String topic(Route route) {
+    return route.topic() + (route.subscription().isEmpty() ? "" : "#" + route.subscription());
   }
 
   /** How many messages wait behind the head; with a + if they were not all counted. */
@@ -57,6 +62,7 @@ abstract class KeyList extends PostriderCommand {
         .with("key", key.key())
         .with("head", key.head())
         .with("topic", key.route().topic())
+        .with("subscription", Shown.named(key.route()))
         .with("sequence", key.sequence())
         .with("blocked_at", key.blockedAt())
         .with("followers", key.followers())

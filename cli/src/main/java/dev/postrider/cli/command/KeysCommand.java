@@ -2,6 +2,8 @@ package dev.postrider.cli.command;
 
 import dev.postrider.cli.output.Fields;
 import dev.postrider.deadletter.BlockedKeys;
+import dev.postrider.message.Route;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -32,6 +34,28 @@ final class KeysCommand extends KeyList {
     @Parameters(index = "1", paramLabel = "KEY", description = "The key.")
     String key = "";
 
+    @Option(
+        names = {"-t", "--topic"},
+        paramLabel = "TEXT",
+        description = "The topic, with --subscription.")
+    @Nullable String topic;
+
+    @Option(
+        names = "--subscription",
+        paramLabel = "TEXT",
+        description = "Where the key is blocked; without it the default subscription.")
+    @Nullable String subscription;
+
+    /** In the default subscription the order of a key holds across topics. */
+    final Route route() {
+      boolean named = subscription != null && !subscription.equals("default");
+      if (named && topic == null) {
+        throw usage("--subscription goes with --topic");
+      }
+      return new Route(
+          namespace, topic == null ? "" : topic, named && subscription != null ? subscription : "");
+    }
+
     final int answer(Context context, boolean done, String what) {
       if (!done) {
         throw new Failure(
@@ -55,8 +79,7 @@ final class KeysCommand extends KeyList {
     @Override
     int run(Context context) throws Exception {
       BlockedKeys keys = new BlockedKeys(context.dataSource(), context.schema());
-      return answer(
-          context, keys.retry(context.actor(), namespace, key), "the head is tried again");
+      return answer(context, keys.retry(context.actor(), route(), key), "the head is tried again");
     }
   }
 
@@ -84,7 +107,7 @@ final class KeysCommand extends KeyList {
       context.confirm(yes, "Discard the dead head of the key %s/%s?".formatted(namespace, key));
       return answer(
           context,
-          keys.skip(context.actor(), reason, namespace, key),
+          keys.skip(context.actor(), reason, route(), key),
           "the head is discarded, the key goes on");
     }
   }

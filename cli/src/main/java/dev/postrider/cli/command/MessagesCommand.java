@@ -39,7 +39,7 @@ final class MessagesCommand extends MessageSearch {
   /** Shows one message. */
   @Command(
       name = "show",
-      description = "Show one message with all its attempts.",
+      description = "Show one message with its deliveries and all attempts.",
       footer = "  ./postrider messages show 019a8b5e-5d0c-7c52-a3a4-0f6a8e2f1b7d --payload")
   static final class Show extends PostriderCommand {
     @Parameters(paramLabel = "ID", description = "The message's id.")
@@ -59,7 +59,10 @@ final class MessagesCommand extends MessageSearch {
       Fleet.State fleet = new Fleet(context.dataSource(), context.schema()).read();
       Shown.Details details =
           new Shown.Details(
-              message, messages.attempts(wanted), fleet.destinationsOf(message.status().route()));
+              message,
+              messages.deliveries(wanted),
+              messages.attempts(wanted),
+              fleet::destinationsOf);
       if (context.json()) {
         screen().json(Shown.json(details, payload));
       } else {

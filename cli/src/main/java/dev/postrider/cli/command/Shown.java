@@ -8,17 +8,34 @@ import dev.postrider.cli.output.Table;
 import dev.postrider.cli.output.Words;
 import dev.postrider.deadletter.DeadLetter;
 import dev.postrider.message.MessageState;
+import dev.postrider.message.Route;
 import dev.postrider.store.AttemptRecord;
+import dev.postrider.store.DeliveryStatus;
 import dev.postrider.store.MessageStatus;
 import dev.postrider.store.StoredMessage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** How messages, attempts and dead letters look, in JSON and in text. */
 final class Shown {
   private Shown() {}
+
+  /** The name that people use: default for the one without a name. */
+  static String subscription(Route route) {
+    return subscription(route.subscription());
+  }
+
+  private static String subscription(String name) {
+    return name.isEmpty() ? "default" : name;
+  }
+
+  /** The name, or null for the default subscription. */
+  static @Nullable String named(Route route) {
+    return route.subscription().isEmpty() ? null : route.subscription();
+  }
 
   static Map<String, Object> json(MessageStatus message) {
     return new Fields()
@@ -42,6 +59,22 @@ final class Shown {
         .with("last_error", message.lastError())
         .with("created_at", message.createdAt())
         .with("updated_at", message.updatedAt())
+        .map();
+  }
+
+  private static Map<String, Object> json(DeliveryStatus delivery, List<String> destinations) {
+    return new Fields()
+        .with("subscription", delivery.subscription())
+        .with("destinations", destinations)
+        .with("state", delivery.state())
+        .with("delivery", delivery.delivery())
+        .with("attempts", delivery.attempts())
+        .with("next_attempt_at", delivery.nextAttemptAt())
+        .with("locked_by", delivery.lockedBy())
+        .with("locked_until", delivery.lockedUntil())
+        .with("last_code", delivery.lastCode())
+        .with("last_error", delivery.lastError())
+        .with("updated_at", delivery.updatedAt())
         .map();
   }
 
@@ -86,20 +119,40 @@ final class Shown {
   /**
    * One message with all there is to it.
    *
-   * @param destinations where living relays send messages of its topic
+   * @param deliveries one for each subscription
+   * @param destinations where living relays send messages of a subscription
    */
-  record Details(StoredMessage message, List<AttemptRecord> attempts, List<String> destinations) {}
+  record Details(
+      StoredMessage message,
+      List<DeliveryStatus> deliveries,
+      List<AttemptRecord> attempts,
+      Function<Route, List<String>> destinations) {
+    List<String> destinations(String subscription) {
+      Route topic = message.status().route();
+      return destinations.apply(new Route(topic.namespace(), topic.topic(), subscription));
+    }
+
+    /** Whether it goes to others than the default subscription. */
+    boolean named() {
+      return deliveries.stream().anyMatch(delivery -> !delivery.subscription().isEmpty());
+    }
+  }
 
   static Map<String, Object> json(Details details, boolean payload) {
     StoredMessage message = details.message();
     Map<String, Object> all = json(message.status());
-    all.put("destinations", details.destinations());
+    all.put("destinations", details.destinations(""));
     all.put("content_type", message.contentType());
     all.put("headers", message.headers());
     all.put("payload_bytes", message.payload().length);
     if (payload) {
       all.put("payload", JsonText.payload(message.json(), message.payload()));
     }
+    all.put(
+        "deliveries",
+        details.deliveries().stream()
+            .map(each -> json(each, details.destinations(each.subscription())))
+            .toList());
     all.put("history", details.attempts().stream().map(Shown::json).toList());
     return all;
   }
@@ -120,7 +173,9 @@ final class Shown {
     String state = Words.lower(status.state());
     line(screen, "id", status.id());
     line(screen, "topic", status.route());
-    line(screen, "destination", String.join(", ", details.destinations()));
+    if (!details.named()) {
+      line(screen, "destination", String.join(", ", details.destinations("")));
+    }
     line(screen, "state", colour == null ? state : screen.paint(colour, state));
     line(screen, "key", status.key() == null ? null : status.key() + ", " + status.sequence());
     line(screen, "tenant", status.tenant());
@@ -133,11 +188,17 @@ final class Shown {
     line(screen, "event type", status.eventType());
     line(screen, "dedupe key", status.dedupeKey());
     line(screen, "created", Words.time(status.createdAt()));
-    line(screen, "next try", Words.time(status.nextAttemptAt()));
-    line(screen, "held by", status.lockedBy());
-    line(screen, "held until", Words.time(status.lockedUntil()));
+    if (!details.named()) {
+      line(screen, "next try", Words.time(status.nextAttemptAt()));
+      line(screen, "held by", status.lockedBy());
+      line(screen, "held until", Words.time(status.lockedUntil()));
+    }
     message.headers().forEach((name, value) -> line(screen, "header", name + ": " + value));
     line(screen, "payload", message.payload().length + " bytes, " + message.contentType());
+    if (details.named()) {
+      screen.line("");
+      screen.table(deliveries(screen, details));
+    }
     if (!attempts.isEmpty()) {
       screen.line("");
       screen.table(table(attempts));
@@ -153,6 +214,34 @@ final class Shown {
     if (value != null && !value.toString().isEmpty()) {
       screen.line("%-11s ".formatted(name), value);
     }
+  }
+
+  private static Table deliveries(Screen screen, Details details) {
+    Table table =
+        new Table(
+                "subscription",
+                "state",
+                "destination",
+                "tries",
+                "next try",
+                "held by",
+                "code",
+                "error")
+            .optional("held by", "destination");
+    for (DeliveryStatus each : details.deliveries()) {
+      @Nullable Colour colour = colour(each.state());
+      String state = Words.lower(each.state());
+      table.row(
+          subscription(each.subscription()),
+          colour == null ? state : screen.paint(colour, state),
+          String.join(", ", details.destinations(each.subscription())),
+          each.attempts(),
+          Words.time(each.nextAttemptAt()),
+          each.lockedBy(),
+          each.lastCode(),
+          each.lastError());
+    }
+    return table;
   }
 
   private static Table table(List<AttemptRecord> attempts) {
@@ -176,7 +265,7 @@ final class Shown {
     for (AttemptRecord attempt : attempts) {
       List<@Nullable Object> cells = new ArrayList<>();
       if (named) {
-        cells.add(attempt.subscription().isEmpty() ? "default" : attempt.subscription());
+        cells.add(subscription(attempt.subscription()));
       }
       cells.add(attempt.delivery());
       cells.add(attempt.no());

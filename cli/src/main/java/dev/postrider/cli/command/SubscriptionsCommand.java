@@ -4,10 +4,13 @@ import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.output.Table;
 import dev.postrider.cli.output.Words;
 import dev.postrider.message.Route;
+import dev.postrider.replay.Replay;
 import dev.postrider.store.Subscriptions;
 import dev.postrider.store.Subscriptions.Subscription;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -47,8 +50,8 @@ final class SubscriptionsCommand extends PostriderCommand {
     for (Subscription each : all) {
       table.row(
           each.route().withoutSubscription(),
-          name(each.route()),
-          each.active() ? "active" : "removed",
+          Shown.subscription(each.route()),
+          each.catchingUp() ? "catching up" : each.active() ? "active" : "removed",
           pending(each),
           Words.time(each.createdAt()));
     }
@@ -60,8 +63,9 @@ final class SubscriptionsCommand extends PostriderCommand {
     return new Fields()
         .with("namespace", each.route().namespace())
         .with("topic", each.route().topic())
-        .with("subscription", name(each.route()))
+        .with("subscription", Shown.subscription(each.route()))
         .with("active", each.active())
+        .with("catching_up", each.catchingUp())
         .with("pending", Math.min(each.pending(), Subscriptions.PENDING_MOST - 1))
         .with("pending_at_least", each.pending() >= Subscriptions.PENDING_MOST)
         .with("created_at", each.createdAt())
@@ -72,10 +76,6 @@ final class SubscriptionsCommand extends PostriderCommand {
     return each.pending() < Subscriptions.PENDING_MOST
         ? Long.toString(each.pending())
         : (Subscriptions.PENDING_MOST - 1) + "+";
-  }
-
-  private static String name(Route route) {
-    return route.subscription().isEmpty() ? DEFAULT : route.subscription();
   }
 
   private static Route route(PostriderCommand command, String topic, String name) {
@@ -95,14 +95,15 @@ final class SubscriptionsCommand extends PostriderCommand {
               new Fields()
                   .with("namespace", route.namespace())
                   .with("topic", route.topic())
-                  .with("subscription", name(route))
+                  .with("subscription", Shown.subscription(route))
                   .with("changed", changed)
                   .map());
     } else {
       context
           .screen()
           .line(
-              "subscription %s of %s %s".formatted(name(route), route.withoutSubscription(), what));
+              "subscription %s of %s %s"
+                  .formatted(Shown.subscription(route), route.withoutSubscription(), what));
     }
     return ExitCode.OK;
   }
@@ -112,9 +113,13 @@ final class SubscriptionsCommand extends PostriderCommand {
       name = "add",
       description = {
         "Add a subscription. It gets every message that is committed from now on.",
-        "For earlier messages: ./postrider replay --topic TOPIC --subscription NAME"
+        "With --from it gets earlier messages first. Those that are committed meanwhile wait until"
+            + " it has them."
       },
-      footer = "  ./postrider subscriptions add shop/orders mail")
+      footer = {
+        "  ./postrider subscriptions add shop/orders mail",
+        "  ./postrider subscriptions add shop/orders mail --from 2026-11-01T00:00:00Z --rate 500"
+      })
   static final class Add extends PostriderCommand {
     @Parameters(index = "0", paramLabel = "TOPIC", description = "namespace/topic")
     String topic = "";
@@ -122,12 +127,41 @@ final class SubscriptionsCommand extends PostriderCommand {
     @Parameters(index = "1", paramLabel = "NAME", description = "The subscription's name.")
     String name = "";
 
+    @Option(
+        names = "--from",
+        paramLabel = "TIME",
+        description =
+            "Messages of this time or later: 2026-11-01T00:00:00Z, or how long ago, such as 2h.")
+    @Nullable String from;
+
+    @Option(
+        names = "--rate",
+        paramLabel = "N",
+        description = "Earlier messages per second at most.")
+    @Nullable Double rate;
+
     @Override
     int run(Context context) throws Exception {
       Route route = route(this, topic, name);
-      boolean added =
-          new Subscriptions(context.dataSource(), context.schema()).add(context.actor(), route);
+      Subscriptions subscriptions = new Subscriptions(context.dataSource(), context.schema());
+      if (from != null) {
+        return catchUp(context, subscriptions, route, Options.time(this, "--from", from));
+      } else if (rate != null) {
+        throw usage("--rate goes with --from");
+      }
+      boolean added = subscriptions.add(context.actor(), route);
       return answer(context, route, added, added ? "added" : "was there already");
+    }
+
+    private int catchUp(
+        Context context, Subscriptions subscriptions, Route route, Instant time) throws Exception {
+      @Nullable Long job = subscriptions.add(context.actor(), route, time);
+      if (job == null) {
+        return answer(context, route, false, "was there already");
+      }
+      screen().note("added; its earlier messages come with replay " + job);
+      Replay replay = new Replay(context.dataSource(), context.schema());
+      return ReplayCommand.carryOut(context, replay, job, rate, 0);
     }
   }
 

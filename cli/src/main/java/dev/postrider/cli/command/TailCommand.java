@@ -51,6 +51,12 @@ final class TailCommand extends PostriderCommand {
   @Nullable String topic;
 
   @Option(
+      names = "--subscription",
+      paramLabel = "TEXT",
+      description = "Only of this subscription; default is the one without a name.")
+  @Nullable String subscription;
+
+  @Option(
       names = {"-k", "--key"},
       paramLabel = "TEXT",
       description = "Only of this key.")
@@ -102,6 +108,7 @@ final class TailCommand extends PostriderCommand {
     return all.stream()
         .filter(d -> namespace == null || namespace.equals(d.message().route().namespace()))
         .filter(d -> topic == null || topic.equals(d.message().route().topic()))
+        .filter(d -> subscription == null || subscription.equals(Shown.subscription(d.route())))
         .filter(d -> key == null || key.equals(d.message().key()))
         .toList();
   }
@@ -143,7 +150,7 @@ final class TailCommand extends PostriderCommand {
     table.row(
         TIME.format(attempt.finishedAt()),
         screen().paint(colour(attempt), outcome(attempt)),
-        message.route(),
+        delivery.route(),
         message.key() == null ? "" : message.key() + '#' + message.sequence(),
         screen().paint(Colour.FAINT, message.id().toString()),
         attempt.latencyMs() == null ? "" : attempt.latencyMs() + " ms",
@@ -170,6 +177,7 @@ final class TailCommand extends PostriderCommand {
             .with("id", message.id())
             .with("namespace", message.route().namespace())
             .with("topic", message.route().topic())
+            .with("subscription", Shown.named(delivery.route()))
             .with("key", message.key())
             .with("sequence", message.sequence())
             .with("event_type", message.eventType())

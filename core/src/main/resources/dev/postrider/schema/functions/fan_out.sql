@@ -2,7 +2,8 @@
 --
 -- A producer writes one queue row under the negative number of the topic, whatever the number of subscriptions. A relay
 -- replaces it with a row for each of them. One relay at a time does so for a topic, and takes the messages of a key in
--- their order. So each subscription gets every message once, and has the order of each key.
+-- their order. So each subscription gets every message once, and has the order of each key. Rows of a subscription that
+-- catches up have its negative number: they wait until it has its earlier messages, see replay_step().
 
 -- The queue's number of a key in a named subscription: the order of a key, and its blocking, are those of a subscription.
 -- In the default subscription a key has its own number, and its order holds across topics.
@@ -125,20 +126,21 @@ begin
     v_free := v_free || v_topic.id;
     -- Read under the lock: whoever adds or removes a subscription has it, too.
     select coalesce(array_agg(r.id) filter (where r.topic_id > 0), '{}') as ids,
+           coalesce(array_agg(case when r.catching_up then -r.id else r.id end) filter (where r.topic_id > 0), '{}') as routes,
            coalesce(array_agg(r.number) filter (where r.topic_id > 0), '{}') as numbers,
            coalesce(bool_or(r.topic_id = 0), false) as unnamed
       into v_subs
-      from (select r.id, r.number, r.topic_id from postrider.route r where r.id = v_topic.id and r.active
+      from (select r.id, r.number, r.topic_id, r.catching_up from postrider.route r where r.id = v_topic.id and r.active
             union all
-            select r.id, r.number, r.topic_id from postrider.route r
+            select r.id, r.number, r.topic_id, r.catching_up from postrider.route r
              where r.topic_id = v_topic.id and r.topic_id > 0 and r.active) r;
     v_limit := greatest(100, p_rows / (1 + cardinality(v_subs.ids)));
     v_tids := postrider.fan_out_pick(v_topic.id, v_limit);
     continue when v_tids = '{}';
     insert into postrider.queue (id, key_id, sequence, due_at, route, size, lane, subscription)
     select q.id, postrider.subscription_key(q.key_id, s.id), q.sequence, case when q.due_at < 'infinity' then q.due_at end,
-           s.id, q.size, case when q.lane < 0 and q.due_at = 'infinity' then -1 - q.lane else q.lane end, s.number
-      from unnest(v_subs.ids, v_subs.numbers) s(id, number) cross join postrider.queue q
+           s.route, q.size, case when q.lane < 0 and q.due_at = 'infinity' then -1 - q.lane else q.lane end, s.number
+      from unnest(v_subs.ids, v_subs.numbers, v_subs.routes) s(id, number, route) cross join postrider.queue q
      where q.ctid = any (v_tids);
     if v_subs.unnamed then
       update postrider.queue q set route = v_topic.id where q.ctid = any (v_tids);
@@ -150,7 +152,7 @@ begin
         perform postrider.show_followers(v_pulls);
       end if;
     end if;
-    routes := routes || v_subs.ids;
+    routes := routes || array(select r from unnest(v_subs.routes) r where r > 0);
     more := more or cardinality(v_tids) >= v_limit / 2;
   end loop;
   busy := exists (select from postrider.route r where r.id = any (p_topics) and r.fans_out and not r.id = any (v_free));

@@ -74,9 +74,10 @@ set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
          and not exists (select from postrider.relay r where r.instance = w.instance)) as all_known)
   select t.namespace, t.topic, t.subscription
     from known k cross join lateral (select r.route as id from postrider.queued_routes() r where k.all_known) q
-    join postrider.route t on t.id = q.id
+    join postrider.route t on t.id = abs(q.id)
    where not exists (
      select from living l join postrider.relay_route s on s.worker = l.worker
-      where s.namespace in (t.namespace, '*') and s.topic in (t.topic, '*') and s.subscription = t.subscription)
+      where s.namespace in (t.namespace, '*') and s.topic in (t.topic, '*')
+        and (s.subscription = t.subscription or q.id = -t.id and t.topic_id = 0)) -- any relay of the topic fans out
    order by 1, 2, 3 limit 100
 $$;

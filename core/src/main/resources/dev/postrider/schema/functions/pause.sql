@@ -13,7 +13,7 @@ begin
     perform postrider.refuse_act(format('a topic is named namespace/topic, got %s', p_name));
   elsif p_kind = 'subscription' and not exists (
           select from postrider.subscription s
-           where p_name = s.namespace || '/' || s.topic || '#' || case s.name when '' then 'default' else s.name end) then
+           where p_name = replace(replace(s.namespace, '%', '%25'), '/', '%2F') || '/' || s.topic || '#' || case s.name when '' then 'default' else s.name end) then
     perform postrider.refuse_act(format('there is no subscription %s; one is named namespace/topic#subscription', p_name));
   end if;
   perform postrider.record_act(null, p_actor, 'pause', jsonb_build_object('kind', p_kind, 'name', p_name), null);

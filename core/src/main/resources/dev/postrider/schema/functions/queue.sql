@@ -41,7 +41,7 @@ language sql stable as $$
         where q.key_id = postrider.subscription_key(p_key, r.id) and q.sequence = p_sequence)
       union all
       (select q.ctid, q.* from postrider.queue q
-        where p_key is null and q.key_id is null and q.route = r.id
+        where p_key is null and q.key_id is null and q.route in (r.id, -r.id)
           and q.lane in (postrider.lane_of(p_tenant), -1 - postrider.lane_of(p_tenant))
           and q.sequence = postrider.id_number(p_id) and q.id = p_id)) s
    where r.topic_id = p_route and r.topic_id > 0

@@ -88,8 +88,8 @@ end $$;
 
 -- The deliveries that a replay of these messages opens: to the named subscription, or to each one that a message went to.
 -- Left out are those that wait, are in flight, or died, unless they were requeued since. A message that a named
--- subscription never had is replayed to it; so a new subscription catches up.
-create or replace function postrider.replayable(p_ids uuid[], p_subscription text)
+-- subscription never had is replayed to it. p_missing: only those that it never had.
+create or replace function postrider.replayable(p_ids uuid[], p_subscription text, p_missing boolean)
 returns table (
   id uuid, key_id bigint, sequence bigint, route int, lane int, size int, delivery int, subscription smallint)
 language sql stable
@@ -125,12 +125,12 @@ as $$
     left join last l on l.id = t.id and l.subscription = t.number
     left join lateral (
       select true as open from postrider.queue_of(t.id, t.route, t.key_id, t.sequence, t.tenant) q
-       where q.subscription = t.number or q.route < 0 limit 1) q on true
+       where q.subscription = t.number or q.route = -t.route limit 1) q on true
     left join lateral (
       select true as dead from postrider.dead_letter d
        where d.message_id = t.id and d.subscription = t.number and (d.resolved_at is null or d.resolution = 'discarded')
        limit 1) d on true
-   where q.open is null and d.dead is null
+   where q.open is null and d.dead is null and not (p_missing and l.delivery is not null)
 $$;
 
 create or replace function postrider.check_replay(p_filter jsonb, p_ids uuid[]) returns void
@@ -172,7 +172,7 @@ begin
     from postrider.replay_scan(p_filter, p_ids, from_id, to_id, 5000, after_id, after_sequence);
   matched := cardinality(v_page.matched);
   skipped := matched - (
-    select count(distinct r.id) from postrider.replayable(v_page.matched, p_filter ->> 'subscription') r);
+    select count(distinct r.id) from postrider.replayable(v_page.matched, p_filter ->> 'subscription', false) r);
   after_id := v_page.p_position;
   after_sequence := v_page.p_sequence;
   done := v_page.done;
@@ -211,6 +211,25 @@ begin
   return v_job;
 end $$;
 
+-- A subscription has all its earlier messages: lets the next p_limit of those go that came since it was added. When none
+-- is left it is as any other, and true is returned. The caller has the lock of the topic's row.
+create or replace function postrider.end_catch_up(p_route int, p_limit int) returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off as $$
+declare
+  v_n int;
+begin
+  update postrider.queue q set route = p_route
+   where q.ctid = any (array(select w.ctid from postrider.queue w where w.route = -p_route limit p_limit for update));
+  get diagnostics v_n = row_count;
+  if v_n = p_limit then
+    return false;
+  end if;
+  update postrider.route r set catching_up = false where r.id = p_route;
+  perform postrider.ring_all();
+  return true;
+end $$;
+
 -- Requeues the next p_limit messages and moves the position, both or neither: a replay that died goes on
 -- exactly where it was. Two who step one job take turns.
 create or replace function postrider.replay_step(p_job bigint, p_limit int) returns postrider.replay_job
@@ -238,13 +257,21 @@ begin
     v_ahead := postrider.replay_ahead(v_job.filter, v_job.ids, v_ids, v_page.p_position, v_job.to_id, v_job.ahead);
   end if;
   v_ids := v_ids || v_ahead;
+  if v_page.done and v_job.catch_up is not null then
+    -- Before claims are excluded: fan_out() has this lock and may wait for a claim.
+    perform from postrider.route r where r.id = (select s.topic_id from postrider.route s where s.id = v_job.catch_up)
+        for no key update;
+  end if;
   perform postrider.exclude_claims();
   with opened as (
     insert into postrider.queue (id, key_id, sequence, route, size, lane, delivery, subscription)
     select r.id, r.key_id, r.sequence, r.route, r.size, r.lane, r.delivery, r.subscription
-      from postrider.replayable(v_ids, v_job.filter ->> 'subscription') r
+      from postrider.replayable(v_ids, v_job.filter ->> 'subscription', v_job.catch_up is not null) r
     on conflict do nothing returning id)
   select count(distinct o.id) into v_n from opened o;
+  if v_page.done and v_job.catch_up is not null then
+    v_page.done := postrider.end_catch_up(v_job.catch_up, 5000);
+  end if;
   if v_n > 0 then
     perform postrider.ring_all();
   end if;

@@ -39,7 +39,7 @@ language sql immutable as $$
     ('dead_letters', 1, 'dead_letter', 't.resolved_at < now() - $1 and (t.resolution = ''requeued'' or not exists (
         select from postrider.message m where m.id = t.message_id))'),
     ('audit', 1, 'audit', 't.at < now() - $1'),
-    ('replay_jobs', 1, 'replay_job', 't.state <> ''running'' and t.updated_at < now() - $1'),
+    ('replay_jobs', 1, 'replay_job', '(t.state = ''done'' or t.state = ''stopped'' and t.catch_up is null) and t.updated_at < now() - $1'),
     ('workers', 1, 'worker', 't.seen_at < now() - $1
         and not t.id = any (array(select l.worker from postrider.lease l))'))
     as t(task, place, name, old)

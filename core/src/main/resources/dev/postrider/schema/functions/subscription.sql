@@ -2,7 +2,7 @@
 -- destinations fans a message out to all subscriptions all the same.
 
 create or replace view postrider.subscription as
-select t.namespace, t.topic, s.subscription as name, s.id as route, s.number, s.active, s.created_at
+select t.namespace, t.topic, s.subscription as name, s.id as route, s.number, s.active, s.created_at, s.catching_up
   from postrider.route t
   join postrider.route s on s.id = t.id or s.topic_id = t.id and s.topic_id > 0
  where t.subscription = '' and (t.fans_out or s.id <> t.id);
@@ -76,9 +76,37 @@ begin
   end if;
   update postrider.route r set fans_out = true where r.id = v_topic and not r.fans_out;
   perform postrider.record_act(null, p_actor, 'subscription.add',
-    jsonb_build_object('namespace', p_namespace, 'topic', p_topic, 'subscription', p_name), null);
+    jsonb_build_object('namespace', p_namespace, 'topic', p_topic,
+      'subscription', case p_name when '' then 'default' else p_name end), null);
   perform pg_notify('postrider', 'subscriptions');
   return true;
+end $$;
+
+-- Adds a named subscription that gets every message of the topic from p_from on, by the time in its id: the earlier ones
+-- by a replay that the caller has to run, then those that are committed from now on, in the order of each key. Returns
+-- the number of the replay; null if the subscription is there already.
+create or replace function postrider.subscription_add_from(
+  p_actor text, p_namespace text, p_topic text, p_name text, p_from timestamptz) returns bigint
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  v_filter jsonb := jsonb_build_object('namespace', p_namespace, 'topic', p_topic, 'subscription', p_name, 'from', p_from);
+  v_id     int;
+  v_job    bigint;
+begin
+  perform postrider.check_subscription(p_namespace, p_topic, p_name);
+  if p_from is null then
+    perform postrider.refuse_act('the time is missing');
+  elsif not postrider.subscription_add(p_actor, p_namespace, p_topic, p_name) then
+    return null;
+  end if;
+  update postrider.route r set catching_up = true
+   where r.namespace = p_namespace and r.topic = p_topic and r.subscription = p_name returning r.id into v_id;
+  -- An id may be some minutes ahead of its enqueue. Messages that are committed from now on are fanned out, and skipped.
+  insert into postrider.replay_job (filter, catch_up, from_id, to_id, created_by)
+  values (v_filter, v_id, postrider.id_floor(p_from), postrider.id_floor(now() + interval '10 minutes'), p_actor)
+  returning id into v_job;
+  perform postrider.record_act(null, p_actor, 'replay.start', jsonb_build_object('job', v_job, 'filter', v_filter), null);
+  return v_job;
 end $$;
 
 -- How many messages wait for a subscription, counted up to 10,001.
@@ -86,7 +114,7 @@ create or replace function postrider.subscription_pending(p_namespace text, p_to
 language sql stable security definer set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off as $$
   select count(*) from (
-    select from postrider.route r join postrider.queue q on q.route = r.id
+    select from postrider.route r join postrider.queue q on q.route in (r.id, -r.id) and q.subscription = r.number
      where r.namespace = p_namespace and r.topic = p_topic and r.subscription = p_name
      limit 10001) n
 $$;
@@ -120,9 +148,12 @@ begin
       p_namespace, p_topic));
   end if;
   update postrider.route r set active = false
-   where r.namespace = p_namespace and r.topic = p_topic and r.subscription = p_name and r.active;
+   where r.namespace = p_namespace and r.topic = p_topic and r.subscription = p_name and r.active
+  returning r.id, r.catching_up into v_topic;
   if not found then
     return false;
+  elsif v_topic.catching_up then
+    perform postrider.end_catch_up(v_topic.id, 2147483647);
   end if;
   perform postrider.record_act(null, p_actor, 'subscription.remove', jsonb_build_object('namespace', p_namespace,
     'topic', p_topic, 'subscription', case p_name when '' then 'default' else p_name end), null);

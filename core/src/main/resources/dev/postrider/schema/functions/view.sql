@@ -70,6 +70,14 @@ select m.id, r.namespace, r.topic, coalesce(n.subscription, '') as subscription,
   join postrider.route r on r.id = m.route
  cross join lateral (
    select q.subscription as number from postrider.queue_of(m.id, m.route, m.key_id, m.sequence, m.tenant) q
+    where q.route <> -m.route
+   union
+   -- Not fanned out yet: it waits for each of them.
+   select t.number from postrider.queue_of(m.id, m.route, m.key_id, m.sequence, m.tenant) q cross join lateral (
+       select 0::smallint as number where r.active
+       union all
+       select o.number from postrider.route o where o.topic_id = m.route and o.topic_id > 0 and o.active) t
+    where q.route = -m.route
    union
    select a.subscription from postrider.attempt a where a.message_id = m.id
    union
@@ -79,7 +87,7 @@ select m.id, r.namespace, r.topic, coalesce(n.subscription, '') as subscription,
      where s.number > 0 and o.topic_id = m.route and o.topic_id > 0 and o.number = s.number limit 1) n on true
   left join lateral (
     select q.* from postrider.queue_of(m.id, m.route, m.key_id, m.sequence, m.tenant) q
-     where q.subscription = s.number limit 1) q on true
+     where q.subscription = s.number or q.route = -m.route limit 1) q on true
   left join postrider.lease l on l.token = q.lease
   left join postrider.worker w on w.id = l.worker
   left join lateral (

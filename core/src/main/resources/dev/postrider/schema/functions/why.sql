@@ -17,6 +17,7 @@ declare
   v_message record;
   v_queued  record;
   v_found   record;
+  v_topic   text;
   v_loops   boolean;
   v_any     boolean := false; -- something holds it back
 begin
@@ -25,10 +26,11 @@ begin
   if not found then
     return;
   end if;
+  v_topic := replace(replace(v_message.namespace, '%', '%25'), '/', '%2F') || '/' || v_message.topic;
   -- Of several subscriptions, one that waits.
   select q.*, coalesce(s.subscription, '') as name into v_queued
     from postrider.queue_rows(array[p_id]) qr join postrider.queue q on q.ctid = qr.tid
-    left join postrider.route s on s.id = q.route
+    left join postrider.route s on s.id = abs(q.route)
    order by q.lease is not null, q.blocked, q.subscription limit 1;
 
   if v_queued.id is null or v_queued.blocked then
@@ -62,9 +64,9 @@ begin
   return query
     select p_id, 'topic_paused', p.paused_at, null::timestamptz, p.paused_by, null, null::uuid, null, null::bigint
       from postrider.pause p
-     where p.kind = 'topic' and p.name = v_message.namespace || '/' || v_message.topic
-        or p.kind = 'subscription' and p.name = v_message.namespace || '/' || v_message.topic || '#'
-             || case v_queued.name when '' then 'default' else v_queued.name end;
+     where p.kind = 'topic' and p.name = v_topic
+        or p.kind = 'subscription'
+           and p.name = v_topic || '#' || case v_queued.name when '' then 'default' else v_queued.name end;
   v_any := found;
 
   -- Where living relays send it: of each relay the most specific route, as the relay itself decides.

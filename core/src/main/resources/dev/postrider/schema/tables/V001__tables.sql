@@ -19,6 +19,7 @@ create table postrider.route (
   topic_id     int not null default 0,          -- of a named subscription: the row of its topic
   active       boolean not null default true,   -- false: gets no new messages
   fans_out     boolean not null default false,  -- of a topic: has, or had, named subscriptions
+  catching_up  boolean not null default false,  -- of a subscription: earlier messages come first, see replay_step()
   created_at   timestamptz not null default now(),
   unique (namespace, topic, subscription)
 );
@@ -297,6 +298,7 @@ create table postrider.replay_job (
   id          bigint generated always as identity primary key,
   filter      jsonb not null,
   ids         uuid[],
+  catch_up    int,                     -- the new subscription that gets its earlier messages
   from_id     uuid not null,
   to_id       uuid not null,
   position    uuid,                    -- the last id walked over

@@ -9,6 +9,13 @@ import org.jspecify.annotations.Nullable;
 
 /** The conditions that searches, replays and acts on many have in common. */
 public final class Conditions {
+  private static final String DEFAULT = "default";
+
+  /** Answers name the default one with an empty text, so that is understood as well. */
+  public static final Field SUBSCRIPTION =
+      Field.text("subscription", "Only in this subscription; default is the one without a name")
+          .between(0, 100);
+
   /** By which messages are found. */
   public static final List<Field> MESSAGES =
       List.of(
@@ -22,15 +29,35 @@ public final class Conditions {
           Field.of("from", Kind.TIME, "At this time or later"),
           Field.of("to", Kind.TIME, "Before this time"));
 
+  /** By which messages are replayed. */
+  public static final List<Field> REPLAYS =
+      with(
+          MESSAGES,
+          new Field(
+              SUBSCRIPTION.name(),
+              SUBSCRIPTION.kind(),
+              "Only into this subscription, also what it never had; needs namespace and topic",
+              false,
+              SUBSCRIPTION.min(),
+              SUBSCRIPTION.max(),
+              List.of(),
+              List.of()));
+
   /** By which dead letters are found; times are those of death. */
   public static final List<Field> DEAD =
       with(
           MESSAGES,
+          SUBSCRIPTION,
           Field.text("code", "Only with this code of the last attempt"),
           Field.of("blocking", Kind.BOOLEAN, "Only those that their key waits for"),
           Field.choice("resolution", "Those that were discarded instead", "discarded"));
 
   private Conditions() {}
+
+  /** The name as the core has it: empty for the default subscription. */
+  public static String subscription(String given) {
+    return given.equals(DEFAULT) ? "" : given;
+  }
 
   public static List<Field> with(List<Field> fields, Field... more) {
     List<Field> all = new ArrayList<>(fields);
@@ -38,9 +65,16 @@ public final class Conditions {
     return List.copyOf(all);
   }
 
+  /** What was asked for. */
+  public static Map<String, String> of(Values values, List<Field> fields) {
+    Map<String, String> conditions = values.conditions(fields);
+    conditions.computeIfPresent(SUBSCRIPTION.name(), (n, name) -> name.isEmpty() ? DEFAULT : name);
+    return conditions;
+  }
+
   /** What was asked for, within what the caller may see. */
   public static Map<String, String> within(Scope scope, Values values, List<Field> fields) {
-    Map<String, String> conditions = values.conditions(fields);
+    Map<String, String> conditions = of(values, fields);
     limit(conditions, "tenant", scope.tenant());
     limit(conditions, "namespace", scope.namespace());
     limit(conditions, scope.topics());

@@ -16,6 +16,7 @@ import dev.postrider.server.api.Field;
 import dev.postrider.server.api.Kind;
 import dev.postrider.server.api.Paging;
 import dev.postrider.server.api.Problem;
+import dev.postrider.server.api.Values;
 import dev.postrider.store.Schema;
 import java.sql.SQLException;
 import java.util.List;
@@ -56,19 +57,28 @@ final class DeadEndpoints {
             .answers(Groups.class)
             .handledBy(this::groups),
         Endpoint.get("/v1/dead/{id}", Permission.READ)
-            .about("dead letters", "One dead letter; its attempts are with the message")
+            .about(
+                "dead letters",
+                "One dead letter, of several subscriptions the newest; its attempts are with the"
+                    + " message")
             .scoped()
             .path(ID)
+            .query(Conditions.SUBSCRIPTION)
             .answers(DeadLetter.class)
             .problems(404)
-            .handledBy(this::find),
-        act("/v1/dead/{id}/requeue", "Send one again, also if it was discarded")
+            .handledBy(call -> find(call, call.query())),
+        act(
+                "/v1/dead/{id}/requeue",
+                "Send one again, also if it was discarded, to all subscriptions where it is dead")
             .path(ID)
+            .body(Conditions.SUBSCRIPTION)
             .problems(404, 409)
             .handledBy(this::requeueOne),
-        act("/v1/dead/{id}/discard", "Give one up for good; its key goes on without it")
+        act(
+                "/v1/dead/{id}/discard",
+                "Give one up for good in all subscriptions where it is dead; its key goes on")
             .path(ID)
-            .body(REASON)
+            .body(REASON, Conditions.SUBSCRIPTION)
             .problems(404, 409)
             .handledBy(this::discardOne),
         act("/v1/dead/requeue", "Send again what is listed or matches, oldest first")
@@ -122,21 +132,35 @@ final class DeadEndpoints {
         dead, call.may(Permission.PAYLOAD_READ) ? error -> error : ErrorReport::withoutReply);
   }
 
-  private DeadLetter find(Call call) throws SQLException {
+  private DeadLetter find(Call call, Values given) throws SQLException {
     UUID id = call.path().idOf("id");
-    return dead.find(id)
+    @Nullable String in = given.text("subscription");
+    return dead.all(id).stream()
         .filter(letter -> call.caller().scope().covers(letter.tenant(), letter.route()))
+        .filter(
+            letter ->
+                in == null || letter.route().subscription().equals(Conditions.subscription(in)))
+        .findFirst()
         .orElseThrow(() -> Problem.notFound("there is no dead letter " + id).toException());
   }
 
   private Object requeueOne(Call call) throws SQLException {
-    UUID id = find(call).id();
-    return done(call, dead.requeue(call.actor(), id));
+    DeadLetter letter = find(call, call.body());
+    return done(
+        call,
+        call.body().has("subscription")
+            ? dead.requeue(call.actor(), letter.id(), letter.route())
+            : dead.requeue(call.actor(), letter.id()));
   }
 
   private Object discardOne(Call call) throws SQLException {
-    UUID id = find(call).id();
-    return done(call, dead.discard(call.actor(), call.body().textOf("reason"), id));
+    DeadLetter letter = find(call, call.body());
+    String reason = call.body().textOf("reason");
+    return done(
+        call,
+        call.body().has("subscription")
+            ? dead.discard(call.actor(), reason, letter.id(), letter.route())
+            : dead.discard(call.actor(), reason, letter.id()));
   }
 
   /** Somebody else was faster. */

@@ -19,6 +19,7 @@ public final class OperateFeature implements Feature {
     endpoints.addAll(replays.list());
     endpoints.addAll(new KeyEndpoints(dataSource, schema).list());
     endpoints.addAll(new PauseEndpoints(dataSource, schema).list());
+    endpoints.addAll(new SubscriptionEndpoints(dataSource, schema, replays).list());
     endpoints.addAll(new TokenEndpoints(dataSource, schema).list());
   }
 

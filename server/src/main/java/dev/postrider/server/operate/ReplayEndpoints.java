@@ -17,6 +17,7 @@ import dev.postrider.server.api.Problem;
 import dev.postrider.server.api.Values;
 import dev.postrider.store.Schema;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -25,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Replays: count first, start, watch, stop, resume. */
 final class ReplayEndpoints {
-  private static final Field RATE =
+  static final Field RATE =
       Field.of("rate", Kind.NUMBER, "Messages per second; as fast as it goes if not given");
 
   /** Between two steps a replay does not see that it was stopped. */
@@ -58,7 +59,7 @@ final class ReplayEndpoints {
         Endpoint.post("/v1/replays", Permission.OPERATE)
             .about("replays", "Send delivered messages again; with dry_run only count them")
             .body(
-                Field.object("filter", "Those that meet every condition", Conditions.MESSAGES),
+                Field.object("filter", "Those that meet every condition", Conditions.REPLAYS),
                 Field.of("ids", Kind.IDS, "These; or a filter").between(1, 1000),
                 Field.of("dry_run", Kind.BOOLEAN, "Only count what it would do"),
                 RATE)
@@ -111,22 +112,43 @@ final class ReplayEndpoints {
     ReplayJob open() throws SQLException;
   }
 
-  /** The place comes first: a job that nobody works on should not be there. */
+  /** Makes a job ready and returns its number, or null if there is nothing to do. */
+  @FunctionalInterface
+  interface Numbered {
+    @Nullable Long open() throws SQLException;
+  }
+
   private Object run(Call call, Opening opening) throws SQLException {
+    List<ReplayJob> opened = new ArrayList<>();
+    work(
+        call,
+        () -> {
+          opened.add(opening.open());
+          return opened.get(0).id();
+        });
+    return opened.get(0);
+  }
+
+  /** The place comes first: a job that nobody works on should not be there. */
+  @Nullable Long work(Call call, Numbered opening) throws SQLException {
     Pacer pacer = pacer(call);
     runner.reserve();
+    @Nullable Long job = null;
     try {
-      ReplayJob job = opening.open();
-      runner.run(call.actor(), job.id(), pacer);
-      return job;
-    } catch (SQLException | RuntimeException e) {
-      runner.release();
-      throw e;
+      job = opening.open();
+    } finally {
+      if (job == null) {
+        runner.release();
+      }
     }
+    if (job != null) {
+      runner.run(call.actor(), job, pacer);
+    }
+    return job;
   }
 
   private static ReplayFilter filter(Values body) {
-    Map<String, String> conditions = body.object("filter").conditions(Conditions.MESSAGES);
+    Map<String, String> conditions = Conditions.of(body.object("filter"), Conditions.REPLAYS);
     if (body.has("ids") == !conditions.isEmpty()) {
       throw Problem.invalid("filter", "is mandatory: give either ids or a filter with a condition")
           .toException();

@@ -33,7 +33,7 @@ record Selection(List<UUID> ids, DeadLetterFilter filter, @Nullable String finge
   static Selection of(Call call) {
     Values body = call.body();
     Values filter = body.object("filter");
-    Map<String, String> asked = filter.conditions(Conditions.DEAD);
+    Map<String, String> asked = Conditions.of(filter, Conditions.DEAD);
     int ways = (body.has("ids") ? 1 : 0) + (asked.isEmpty() ? 0 : 1) + (body.flag("all") ? 1 : 0);
     if (ways != 1) {
       throw Problem.invalid(

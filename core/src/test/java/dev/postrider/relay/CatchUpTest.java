@@ -1,0 +1,186 @@
+package dev.postrider.relay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.postrider.dispatch.Destination;
+import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.message.Message;
+import dev.postrider.message.Outcome;
+import dev.postrider.message.Route;
+import dev.postrider.replay.Pacer;
+import dev.postrider.replay.Replay;
+import dev.postrider.replay.ReplayJob;
+import dev.postrider.store.Schema;
+import dev.postrider.store.Subscriptions;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A subscription that begins in the past. */
+@Tag("EN-23")
+@Timeout(180)
+class CatchUpTest {
+  private static final Route MAIL = new Route("shop", "orders", "mail");
+  private static final int KEYS = 7;
+
+  @AutoClose private final Post post = new Post();
+  private final Map<String, List<Message>> arrived = new ConcurrentHashMap<>();
+  private final Subscriptions subscriptions =
+      new Subscriptions(post.database.dataSource(), Schema.DEFAULT);
+  private final Replay replay = new Replay(post.database.dataSource(), Schema.DEFAULT);
+
+  private List<Message> at(String name) {
+    return arrived.computeIfAbsent(name, n -> Collections.synchronizedList(new ArrayList<>()));
+  }
+
+  private List<UUID> ids(String name) {
+    synchronized (at(name)) {
+      return at(name).stream().map(Message::id).toList();
+    }
+  }
+
+  private List<Long> sequences(String name, String key) {
+    synchronized (at(name)) {
+      return at(name).stream().filter(m -> key.equals(m.key())).map(Message::sequence).toList();
+    }
+  }
+
+  private Destination taking(String name) {
+    return HandlerDestination.inline(
+        message -> {
+          at(name).add(message);
+          return Outcome.delivered();
+        });
+  }
+
+  private void startHere() {
+    post.start(post.builder().destination("here", taking("here")).route("shop", "*", "here"));
+  }
+
+  private void startMail() {
+    post.start(
+        post.builder()
+            .destination("mail", taking("mail"))
+            .subscription("shop", "orders", "mail", "mail"));
+  }
+
+  private long addFrom(Instant from) throws Exception {
+    Long[] job = new Long[1];
+    await()
+        .ignoreExceptions() // a producer's transaction may be open for long on a busy machine
+        .until(
+            () -> {
+              job[0] = subscriptions.add("ann", MAIL, from);
+              return job[0] != null;
+            });
+    return job[0];
+  }
+
+  private boolean catchingUp() throws Exception {
+    return subscriptions.list().stream().anyMatch(Subscriptions.Subscription::catchingUp);
+  }
+
+  @Test
+  void earlierMessagesComeFirstAndNoneIsMissedOrDoubledWhileTrafficFlows() throws Exception {
+    startHere();
+    AtomicBoolean going = new AtomicBoolean(true);
+    List<CompletableFuture<Void>> producers =
+        IntStream.range(0, 4)
+            .mapToObj(
+                p ->
+                    CompletableFuture.runAsync(
+                        () -> {
+                          for (int i = 0; going.get(); i++) {
+                            post.send("orders", i % 8 == 7 ? null : "k" + i % 8, 2);
+                          }
+                        }))
+            .toList();
+    await().until(() -> ids("here").size() > 500);
+    long job = addFrom(Instant.EPOCH);
+    assertThat(catchingUp()).isTrue();
+    startMail();
+    int[] steps = new int[1];
+    ReplayJob stopped =
+        replay.run("ann", job, Pacer.perSecond(300), progress -> ++steps[0] < 3);
+    assertThat(stopped.state()).isEqualTo(ReplayJob.State.STOPPED);
+    await().until(() -> ids("mail").size() >= stopped.requeued());
+    assertThat(catchingUp()).isTrue();
+    int before = ids("here").size();
+    await().until(() -> ids("here").size() > before + 200);
+    replay.resume("ann", job);
+    ReplayJob done = replay.run("ann", job, Pacer.unlimited(), progress -> true);
+    assertThat(done.state()).isEqualTo(ReplayJob.State.DONE);
+    assertThat(catchingUp()).isFalse();
+    int after = ids("here").size();
+    await().until(() -> ids("here").size() > after + 200);
+    going.set(false);
+    for (CompletableFuture<Void> producer : producers) {
+      producer.get();
+    }
+    post.untilEmpty();
+    assertThat(ids("mail")).doesNotHaveDuplicates();
+    assertThat(new HashSet<>(ids("mail"))).isEqualTo(new HashSet<>(ids("here")));
+    for (int k = 0; k < KEYS; k++) {
+      List<Long> all = sequences("mail", "k" + k);
+      assertThat(all)
+          .as("every one, in order")
+          .containsExactlyElementsOf(LongStream.rangeClosed(1, all.size()).boxed().toList());
+    }
+  }
+
+  @Test
+  void whatCameBeforeTheTimeIsLeftOut() throws Exception {
+    startHere();
+    List<UUID> old = post.send("orders", "k", 3);
+    await().until(() -> ids("here").size() == 3);
+    Instant from = Instant.parse(post.database.value("select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"));
+    await()
+        .until(
+            () ->
+                post.database
+                    .value("select clock_timestamp() > '" + from + "'::timestamptz + interval '2 ms'")
+                    .equals("t"));
+    List<UUID> later = post.send("orders", "k", 3);
+    await().until(() -> ids("here").size() == 6);
+    long job = addFrom(from);
+    startMail();
+    replay.run("ann", job, Pacer.unlimited(), progress -> true);
+    await().until(() -> ids("mail").size() == 3);
+    post.untilEmpty();
+    assertThat(ids("mail")).containsExactlyElementsOf(later).doesNotContainAnyElementsOf(old);
+    assertThat(subscriptions.add("ann", MAIL, from)).as("there already").isNull();
+  }
+
+  @Test
+  void aRemovedSubscriptionStillDeliversWhatWaits() throws Exception {
+    startHere();
+    post.send("orders", "k", 3);
+    await().until(() -> ids("here").size() == 3);
+    long job = addFrom(Instant.EPOCH);
+    List<UUID> waiting = post.send("orders", "k", 3);
+    await().until(() -> ids("here").size() == 6);
+    assertThat(subscriptions.remove("ann", MAIL)).isTrue();
+    assertThat(catchingUp()).isFalse();
+    assertThat(replay.run("ann", job, Pacer.unlimited(), progress -> true).requeued()).isZero();
+    post.start(
+        post.builder()
+            .destination("mail", taking("mail"))
+            .destination("here", taking("here"))
+            .subscription("shop", "orders", "mail", "mail"));
+    await().until(() -> ids("mail").containsAll(waiting));
+  }
+}
