@@ -4,6 +4,7 @@ import dev.postrider.message.Answered;
 import dev.postrider.message.Claimed;
 import dev.postrider.message.Outcome;
 import dev.postrider.observe.RelayListener;
+import dev.postrider.observe.Silenced;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -206,7 +207,7 @@ public final class Dispatcher implements AutoCloseable {
     try {
       destination.close();
     } catch (RuntimeException e) {
-      log.warn("event=outbox_destination_close_failed destination={}", name, e);
+      log.warn("event=outbox_destination_close_failed destination={}", name, Silenced.of(e));
     }
   }
 }

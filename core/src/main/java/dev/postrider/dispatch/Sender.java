@@ -143,7 +143,8 @@ final class Sender {
           passed.add(parcel);
         }
       } catch (RuntimeException e) {
-        log.debug("the check of {} threw; it is checked again in its turn", parcel.id(), e);
+        log.debug(
+            "the check of {} threw; it is checked again in its turn", parcel.id(), Silenced.of(e));
       }
     }
     lock.run(() -> passed.forEach(parcel -> parcel.checked = true));

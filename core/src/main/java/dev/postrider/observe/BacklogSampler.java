@@ -70,7 +70,7 @@ public final class BacklogSampler implements AutoCloseable {
     } catch (Throwable e) {
       if (!failing) {
         failing = true; // said once, until it works again; the gauges' own age tells the rest
-        log.warn("{}", LogLine.of("outbox_backlog_unreadable").put("error", e.getMessage()));
+        log.warn("{}", LogLine.of("outbox_backlog_unreadable").put("error", Silenced.text(e)));
       }
     }
   }

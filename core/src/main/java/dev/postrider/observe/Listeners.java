@@ -31,7 +31,7 @@ final class Listeners implements RelayListener {
       } catch (Throwable e) {
         String name = listener.getClass().getName();
         if (budget.allows(name)) {
-          log.warn("{}", LogLine.of("outbox_listener_threw").put("listener", name), e);
+          log.warn("{}", LogLine.of("outbox_listener_threw").put("listener", name), Silenced.of(e));
         }
       }
     }

@@ -147,7 +147,7 @@ public final class LoggingListener implements RelayListener {
   public void retentionFailed(String task, Exception error) {
     log.warn(
         "{}",
-        LogLine.of("outbox_retention_failed").put("task", task).put("error", error.getMessage()));
+        LogLine.of("outbox_retention_failed").put("task", task).put("error", Silenced.text(error)));
   }
 
   @Override

@@ -1,5 +1,9 @@
 package dev.postrider.observe;
 
+import dev.postrider.message.PostriderException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +24,41 @@ public final class Silenced extends Exception {
   /** The same failure without a word of its messages. */
   public static Silenced of(Throwable thrown) {
     return of(thrown, CAUSES_MAX);
+  }
+
+  /**
+   * What a log line may say about it. Of a database error the first line, and the advice that was
+   * added to it: the server's detail quotes rows. Of an unexpected failure only the class.
+   */
+  public static String text(Throwable thrown) {
+    @Nullable Throwable cause = thrown;
+    for (int i = 0; i < CAUSES_MAX && cause != null; i++) {
+      if (cause instanceof SQLException sql) {
+        return database(sql);
+      }
+      cause = cause.getCause();
+    }
+    boolean expected =
+        thrown instanceof PostriderException
+            || thrown instanceof IOException
+            || thrown instanceof UncheckedIOException;
+    return expected ? firstLine(message(thrown)) : thrown.getClass().getName();
+  }
+
+  private static String database(SQLException error) {
+    String first = firstLine(message(error)).replaceFirst("^ERROR: ", "");
+    return error.getCause() instanceof SQLException cause
+            && message(error).startsWith(message(cause))
+        ? first + message(error).substring(message(cause).length())
+        : first;
+  }
+
+  private static String firstLine(String text) {
+    return text.lines().findFirst().orElse("");
+  }
+
+  private static String message(Throwable thrown) {
+    return String.valueOf(thrown.getMessage());
   }
 
   private static Silenced of(Throwable thrown, int causes) {

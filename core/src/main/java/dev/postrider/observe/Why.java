@@ -82,7 +82,10 @@ public final class Why {
         case BREAKER_OPEN ->
             "Destination %s does not answer: its breaker is open%s."
                 .formatted(destination, at(" since ", since));
-        case BEHIND -> "It waits behind message " + other + " of the same key.";
+        case BEHIND ->
+            "It waits behind "
+                + (other == null ? "another" : "message " + other)
+                + " of the same key.";
         case BACKOFF ->
             "It failed%s and is tried again at %s.".formatted(with(" with ", code), time(until));
         case DELAYED -> "It is to be delivered at " + time(until) + ", not before.";
@@ -93,6 +96,11 @@ public final class Why {
                 .formatted(count);
         case READY -> "Nothing holds it back: a relay takes it with one of its next claims.";
       };
+    }
+
+    /** For those who may not know which message it waits for. */
+    public Reason withoutOther() {
+      return new Reason(message, reason, since, until, relay, destination, null, code, null);
     }
 
     private static String with(String before, @Nullable String text) {

@@ -6,6 +6,7 @@ import dev.postrider.dispatch.LeaseClock;
 import dev.postrider.message.Answered;
 import dev.postrider.message.Claimed;
 import dev.postrider.message.Settlement;
+import dev.postrider.observe.Silenced;
 import dev.postrider.relay.RestPolicy.Rest;
 import dev.postrider.relay.Routing.Load;
 import dev.postrider.settle.Verdicts;
@@ -132,8 +133,10 @@ final class Carrier implements Runnable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (RuntimeException | Error e) {
-      log.error("event=outbox_carrier_died carrier={}", name, e);
-      throw e;
+      log.error("event=outbox_carrier_died carrier={}", name, Silenced.of(e));
+      if (e instanceof Error error) {
+        throw error; // for the process: it may be out of memory
+      }
     } finally {
       inFlight.abandon();
       session.close();

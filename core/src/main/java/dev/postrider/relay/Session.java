@@ -2,6 +2,7 @@ package dev.postrider.relay;
 
 import dev.postrider.observe.LogLine;
 import dev.postrider.observe.RelayListener;
+import dev.postrider.observe.Silenced;
 import dev.postrider.store.Advice;
 import dev.postrider.store.DatabaseError;
 import dev.postrider.store.HeldConnection;
@@ -111,9 +112,9 @@ final class Session implements AutoCloseable {
             .put("kind", kind.label())
             .put("sqlstate", sqlState)
             .put("retry_ms", retryMs)
-            .put("error", error.getMessage()));
+            .put("error", Silenced.text(error)));
     if (kind == DatabaseError.FATAL) {
-      fatal.put(action, action + ": " + error.getMessage());
+      fatal.put(action, action + ": " + Silenced.text(error));
     }
     origin.listener().databaseFailed(kind.label(), error);
     held.discard();

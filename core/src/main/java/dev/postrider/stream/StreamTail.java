@@ -1,6 +1,7 @@
 package dev.postrider.stream;
 
 import dev.postrider.observe.LogLine;
+import dev.postrider.observe.Silenced;
 import dev.postrider.store.Database;
 import dev.postrider.store.HeldConnection;
 import dev.postrider.wake.DoorbellListener;
@@ -129,7 +130,7 @@ public final class StreamTail implements AutoCloseable {
           "{}",
           LogLine.of("outbox_stream_tail_failed")
               .put("retry_ms", retryMs)
-              .put("error", error.getMessage()));
+              .put("error", Silenced.text(error)));
     }
   }
 

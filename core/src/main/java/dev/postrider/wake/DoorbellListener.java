@@ -1,6 +1,7 @@
 package dev.postrider.wake;
 
 import dev.postrider.observe.LogLine;
+import dev.postrider.observe.Silenced;
 import dev.postrider.store.Schema;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -114,7 +115,7 @@ public final class DoorbellListener {
               "{}",
               LogLine.of("outbox_listen_failed")
                   .put("retry_ms", retryMs)
-                  .put("error", e.getMessage()));
+                  .put("error", Silenced.text(e)));
         }
       } finally {
         listening = false;

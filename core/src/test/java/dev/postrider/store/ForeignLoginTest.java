@@ -268,6 +268,21 @@ class ForeignLoginTest {
     }
   }
 
+  /** The names above are those of today. */
+  @Test
+  @Tag("EN-16")
+  void noFunctionTakesAnAdvisoryLock() {
+    assertThat(
+            TestDatabase.create()
+                .column(
+                    """
+                    select proname from pg_proc
+                     where pronamespace = 'postrider'::regnamespace and prokind = 'f'
+                       and pg_get_functiondef(oid) ~ 'advisory'
+                    """))
+        .isEmpty();
+  }
+
   /** One act of each kind that keeps others out. */
   private static void work(TestDatabase database, Path directory) throws Exception {
     database.execute(ENQUEUE);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.testing.TestDatabase;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
@@ -410,6 +411,25 @@ class RolesTest {
                 .get(0)
                 .column("select rolname from pg_roles where rolname ~ '^outbox_roles_'"))
         .hasSize(5);
+  }
+
+  /** The functions run as the schema's owner, but the audit names who called them. */
+  @Test
+  @Tag("EN-14")
+  void theAuditNamesTheLoginOfTheCallerAndNotTheOwner() throws SQLException {
+    DATABASE.execute("drop role if exists clerk; create role clerk in role postrider_operator");
+    try (Connection connection = DATABASE.transaction();
+        Statement statement = connection.createStatement()) {
+      statement.execute("set session authorization clerk");
+      statement.execute("select postrider.pause_on('the owner', 'topic', 'shop/orders')");
+      statement.execute("reset session authorization");
+      try (ResultSet row =
+          statement.executeQuery("select actor, login from postrider.audit order by id desc")) {
+        assertThat(row.next()).isTrue();
+        assertThat(row.getString("actor")).isEqualTo("the owner");
+        assertThat(row.getString("login")).isEqualTo("clerk");
+      }
+    }
   }
 
   private static void as(String role, String sql) throws SQLException {

@@ -1,6 +1,7 @@
 package dev.postrider.rabbitmq;
 
 import dev.postrider.message.Outcome;
+import dev.postrider.observe.Silenced;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -162,7 +163,7 @@ final class Connector implements AutoCloseable {
     try {
       task.run();
     } catch (Throwable e) {
-      log.error("event=outbox_rabbitmq_fault", e);
+      log.error("event=outbox_rabbitmq_fault", Silenced.of(e));
     }
   }
 

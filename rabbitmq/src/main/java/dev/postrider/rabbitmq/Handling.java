@@ -6,6 +6,8 @@ import com.rabbitmq.client.Delivery;
 import dev.postrider.inbox.Inbox;
 import dev.postrider.inbox.Incoming;
 import dev.postrider.inbox.Verdict;
+import dev.postrider.observe.LogLine;
+import dev.postrider.observe.Silenced;
 import dev.postrider.store.DatabaseError;
 import java.io.IOException;
 import java.sql.SQLException;
@@ -109,12 +111,13 @@ final class Handling {
 
   private void report(Received message, int failures, Throwable failure) {
     log.warn(
-        "event={} consumer={} id={} failures={}",
-        isOutage(failure) ? "inbox_database_away" : "inbox_failed",
-        config.consumer(),
-        message.id(),
-        failures,
-        failure);
+        "{}",
+        LogLine.of(isOutage(failure) ? "inbox_database_away" : "inbox_failed")
+            .put("consumer", config.consumer())
+            .put("id", message.id())
+            .put("failures", failures)
+            .put("error", Silenced.text(failure)),
+        Silenced.of(failure));
   }
 
   private @Nullable Throwable attempt(Received message) {

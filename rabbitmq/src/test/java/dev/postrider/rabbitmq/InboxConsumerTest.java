@@ -3,6 +3,10 @@ package dev.postrider.rabbitmq;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.spi.ThrowableProxyUtil;
+import ch.qos.logback.core.read.ListAppender;
 import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Channel;
 import dev.postrider.inbox.Inbox;
@@ -25,6 +29,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.slf4j.LoggerFactory;
 
 /** A consumer whose effects and inbox share a transaction. */
 class InboxConsumerTest {
@@ -116,6 +121,31 @@ class InboxConsumerTest {
     assertThat(calls).containsExactly("one", "two");
     assertThat(broker.ready(queue)).isZero();
     assertThat(broker.ready(queue + ".dlq")).isZero();
+  }
+
+  /** The handler's own words may quote the message. */
+  @Test
+  @Tag("HE-8")
+  void aFailureIsLoggedWithItsStackAndNotItsMessage() throws Exception {
+    Logger logger = (Logger) LoggerFactory.getLogger(Handling.class);
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.start();
+    logger.addAppender(log);
+    declare(QueueType.CLASSIC);
+    publish(id(), "bad card 4111-1111");
+    try (InboxConsumer consumer = start(config(), this::effect)) {
+      await().until(() -> broker.ready(queue + ".dlq") == 1);
+      assertThat(consumer.isConsuming()).isTrue();
+    } finally {
+      logger.detachAppender(log);
+    }
+    assertThat(log.list)
+        .extracting(
+            event ->
+                event.getFormattedMessage()
+                    + ThrowableProxyUtil.asString(event.getThrowableProxy()))
+        .anyMatch(line -> line.contains("event=inbox_failed") && line.contains("at dev.postrider"))
+        .noneMatch(line -> line.contains("4111"));
   }
 
   @ParameterizedTest

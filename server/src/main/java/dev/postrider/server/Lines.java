@@ -1,6 +1,7 @@
 package dev.postrider.server;
 
 import dev.postrider.observe.LogLine;
+import dev.postrider.observe.Silenced;
 import dev.postrider.server.access.Network;
 import dev.postrider.server.access.Proxies;
 import dev.postrider.server.api.Threads;
@@ -149,7 +150,7 @@ final class Lines implements Connection.Listener, AutoCloseable {
         }
       } catch (RuntimeException e) {
         // One connection must not stop the clock for all.
-        log.warn("{}", LogLine.of("connection_check_failed").put("error", e.toString()));
+        log.warn("{}", LogLine.of("connection_check_failed").put("error", Silenced.text(e)));
       }
     }
   }

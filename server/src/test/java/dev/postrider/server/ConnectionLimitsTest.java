@@ -73,7 +73,10 @@ class ConnectionLimitsTest {
   @Test
   void aBodyHasOneDeadlineHoweverItTrickles() throws Exception {
     try (Desk desk = timed(new Times(LATE, SOON, LATE, 1));
-        RawSocket socket = RawSocket.saying(desk, enqueue(desk, "Content-Length: 1000\r\n\r\n{"))) {
+        RawSocket socket =
+            RawSocket.saying(desk, enqueue(desk, "Content-Length: 1000000\r\n\r\n{"))) {
+      // More than the least rate all the time.
+      await().until(() -> socket.say(" ".repeat(100)).waiting() > 0);
       assertThat(socket.rest())
           .startsWith("HTTP/1.1 408")
           .contains("urn:postrider:problem:too-slow");
@@ -172,6 +175,7 @@ class ConnectionLimitsTest {
       for (int i = 0; i < 150; i++) {
         sockets.add(RawSocket.open(desk));
       }
+      await().until(() -> open() <= 50);
       assertThat(desk.get(null, "/v1/health/live").status()).isEqualTo(200);
       assertThat(desk.get(desk.viewer, "/v1/messages").status()).isEqualTo(200);
     }

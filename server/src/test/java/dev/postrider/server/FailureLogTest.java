@@ -1,6 +1,7 @@
 package dev.postrider.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -8,6 +9,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.ThrowableProxyUtil;
 import ch.qos.logback.core.read.ListAppender;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -45,12 +47,37 @@ class FailureLogTest {
         .doesNotContain("secret");
   }
 
-  private static String logged(Exception failure, int status) {
-    Logger logger = (Logger) LoggerFactory.getLogger("dev.postrider.server.api");
+  @Test
+  void aReplayThatFailsQuotesNoRow() {
+    Logger logger = (Logger) LoggerFactory.getLogger("dev.postrider.server.operate");
+    ListAppender<ILoggingEvent> log = appender(logger);
+    try (Desk desk = Desk.open()) {
+      desk.enqueue("'shop', 'orders'");
+      desk.carry(1, "ok");
+      desk.postgres.execute("alter table postrider.queue add constraint once check (delivery < 2)");
+      String body = "{\"filter\": {\"topic\": \"orders\"}}";
+      assertThat(desk.post(desk.operator, "/v1/replays", body).status()).isEqualTo(202);
+      await().until(() -> !List.copyOf(log.list).isEmpty());
+    } finally {
+      logger.detachAppender(log);
+    }
+    assertThat(printed(log.list.get(0)))
+        .startsWith("event=replay_failed job=1 error=")
+        .contains("violates check constraint", "PSQLException", "at dev.postrider")
+        .doesNotContain("Failing row");
+  }
+
+  private static ListAppender<ILoggingEvent> appender(Logger logger) {
     ListAppender<ILoggingEvent> log = new ListAppender<>();
     log.start();
-    logger.setLevel(Level.INFO);
     logger.addAppender(log);
+    return log;
+  }
+
+  private static String logged(Exception failure, int status) {
+    Logger logger = (Logger) LoggerFactory.getLogger("dev.postrider.server.api");
+    ListAppender<ILoggingEvent> log = appender(logger);
+    logger.setLevel(Level.INFO);
     TestFeature fails =
         new TestFeature(
             () -> {

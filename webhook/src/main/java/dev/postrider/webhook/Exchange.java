@@ -1,6 +1,7 @@
 package dev.postrider.webhook;
 
 import dev.postrider.message.Outcome;
+import dev.postrider.observe.Silenced;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Arrays;
@@ -112,7 +113,7 @@ final class Exchange {
         limit.cancel(false);
       }
     } catch (IOException | RuntimeException e) {
-      log.debug("an answer's body was not read to its end", e);
+      log.debug("an answer's body was not read to its end", Silenced.of(e));
     }
   }
 

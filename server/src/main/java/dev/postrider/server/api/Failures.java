@@ -69,16 +69,11 @@ final class Failures {
     return unexpected(failure);
   }
 
-  /** Without the detail and context, which are about the function that was called. */
-  private static String reason(SQLException failure) {
-    return text(failure).lines().findFirst().orElse("").replaceFirst("^ERROR: ", "");
-  }
-
   /** One line, whatever callers put into it. Of other failures the class and stack say enough. */
   private static LogLine line(String event, Exception failure) {
     LogLine line = LogLine.of(event);
     return failure instanceof SQLException sql
-        ? line.put("state", sql.getSQLState()).put("error", reason(sql))
+        ? line.put("state", sql.getSQLState()).put("error", Silenced.text(sql))
         : line;
   }
 
@@ -93,7 +88,7 @@ final class Failures {
     } else if (state.startsWith(DATA_EXCEPTION) || state.equals(TOO_COMPLEX)) {
       log.info("{}", line("server_value_refused", failure));
       return Problem.of(
-              422, "refused", "Refused", "the database refuses a value: " + reason(failure))
+              422, "refused", "Refused", "the database refuses a value: " + Silenced.text(failure))
           .toException();
     } else if (DatabaseError.of(failure) == DatabaseError.FATAL) {
       return unexpected(failure);

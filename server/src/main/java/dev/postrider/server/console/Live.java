@@ -8,6 +8,7 @@ import dev.postrider.observe.Backlog;
 import dev.postrider.observe.DeliveryTail;
 import dev.postrider.observe.Fleet;
 import dev.postrider.observe.LogLine;
+import dev.postrider.observe.Silenced;
 import dev.postrider.server.api.Call;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.Field;
@@ -230,7 +231,7 @@ final class Live implements AutoCloseable {
   private void failed(Exception e) {
     if (!failing && !closed) {
       failing = true; // said once, until it works again
-      log.warn("{}", LogLine.of("console_unreadable").put("error", e.getMessage()));
+      log.warn("{}", LogLine.of("console_unreadable").put("error", Silenced.text(e)));
     }
   }
 

@@ -18,9 +18,11 @@ import dev.postrider.store.Messages;
 import dev.postrider.store.Schema;
 import dev.postrider.store.StoredMessage;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /** Looks messages up. */
 final class SearchEndpoints {
@@ -118,8 +120,21 @@ final class SearchEndpoints {
 
   private Object explain(Call call) throws SQLException {
     UUID id = visible(call);
-    return new Explained(
-        id, why.ask(id).stream().map(reason -> new ShownReason(reason, reason.text())).toList());
+    List<ShownReason> shown = new ArrayList<>();
+    for (Why.Reason reason : why.ask(id)) {
+      if (sees(call, reason.message())) {
+        Why.Reason said = sees(call, reason.other()) ? reason : reason.withoutOther();
+        shown.add(new ShownReason(said, said.text()));
+      }
+    }
+    return new Explained(id, shown);
+  }
+
+  /** A key that services in the database share may have a message of another tenant in front. */
+  private boolean sees(Call call, @Nullable UUID id) throws SQLException {
+    return id == null
+        || !call.caller().scope().limited()
+        || messages.status(id).filter(found -> covers(call, found)).isPresent();
   }
 
   private Object neighbours(Call call) throws SQLException {

@@ -1,5 +1,7 @@
 package dev.postrider.server.operate;
 
+import dev.postrider.observe.LogLine;
+import dev.postrider.observe.Silenced;
 import dev.postrider.replay.Pacer;
 import dev.postrider.replay.Replay;
 import dev.postrider.server.api.Problem;
@@ -67,7 +69,10 @@ final class ReplayRunner implements AutoCloseable {
           try {
             replay.run(actor, job, pacer, progress -> !Thread.currentThread().isInterrupted());
           } catch (SQLException | RuntimeException e) {
-            log.warn("replay {} stopped where it was and can be resumed", job, e);
+            log.warn(
+                "{}",
+                LogLine.of("replay_failed").put("job", job).put("error", Silenced.text(e)),
+                Silenced.of(e));
           } finally {
             running.remove(job);
             release();

@@ -1,6 +1,7 @@
 package dev.postrider.server.stream;
 
 import dev.postrider.observe.LogLine;
+import dev.postrider.observe.Silenced;
 import dev.postrider.server.api.Threads;
 import dev.postrider.stream.StreamGoneException;
 import dev.postrider.stream.StreamLog;
@@ -72,7 +73,7 @@ final class CatchUp implements AutoCloseable {
       client.pump();
       dropped();
     } catch (SQLException | RuntimeException e) {
-      log.warn("{}", LogLine.of("stream_read_failed").put("error", e.getMessage()));
+      log.warn("{}", LogLine.of("stream_read_failed").put("error", Silenced.text(e)));
       dropped();
       later(client);
     }

@@ -1,6 +1,7 @@
 package dev.postrider.server.stream;
 
 import dev.postrider.observe.LogLine;
+import dev.postrider.observe.Silenced;
 import dev.postrider.server.api.Threads;
 import dev.postrider.stream.StreamEvent;
 import dev.postrider.stream.StreamGoneException;
@@ -128,7 +129,7 @@ final class Hub implements StreamTail.Reader, AutoCloseable {
         client.tick(config.heartbeat(), config.stall());
       } catch (RuntimeException e) {
         // One client must not stop the clock for all.
-        log.warn("{}", LogLine.of("stream_tick_failed").put("error", e.toString()));
+        log.warn("{}", LogLine.of("stream_tick_failed").put("error", Silenced.text(e)));
       }
     }
   }

@@ -3,6 +3,7 @@ package dev.postrider.server.stream;
 import dev.postrider.access.Token;
 import dev.postrider.access.Tokens;
 import dev.postrider.observe.LogLine;
+import dev.postrider.observe.Silenced;
 import dev.postrider.server.api.Threads;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -52,7 +53,7 @@ final class Revocations implements AutoCloseable {
       }
     } catch (SQLException | RuntimeException e) {
       // While the database is away nobody gets anything new.
-      log.warn("{}", LogLine.of("stream_token_check_failed").put("error", e.getMessage()));
+      log.warn("{}", LogLine.of("stream_token_check_failed").put("error", Silenced.text(e)));
     }
   }
 

@@ -3,8 +3,14 @@ package dev.postrider.server.stream;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
 import dev.postrider.server.Desk;
+import java.io.BufferedReader;
 import java.io.InputStream;
+import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -12,10 +18,13 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
 
 @Timeout(120)
 @Tag("CH-4")
@@ -24,6 +33,7 @@ class StreamSlowTest {
   private static final int MANY = 400;
 
   private static final int STEP = 25;
+  private static final int STEP_BYTES = 320_000;
   private static final String LARGE = "repeat('x', 100000)";
 
   private static final Station STATION =
@@ -56,47 +66,89 @@ class StreamSlowTest {
     }
   }
 
+  /** It has as long again for the end as it had for what it did not take. */
   @Test
-  void aClientThatReadsSlowlySeesItsEnd() throws Exception {
-    Desk impatient =
-        Desk.on(
-            STATION.desk.postgres,
-            server ->
-                server.streams(
-                    Station.CONFIG
-                        .withBuffer(10, 64 << 20)
-                        .withHeartbeat(Duration.ofMillis(100))
-                        .withStall(Duration.ofSeconds(2))));
-    await().until(() -> impatient.get(STATION.token, "/v1/streams/events?after=x").status() == 422);
-    try (Socket socket = new Socket();
-        Listener clock = Listener.open(impatient, STATION.token, "?" + room("nobody"))) {
+  void aClientThatTookNothingCanStillReadItsEnd() throws Exception {
+    Logger logger = (Logger) LoggerFactory.getLogger(Client.class);
+    Ended ended = new Ended();
+    ended.start();
+    logger.addAppender(ended);
+    try (Desk impatient = impatient(Duration.ofSeconds(5));
+        Listener clock = Listener.open(impatient, STATION.token, "?" + room("nobody"));
+        Listener slow = Listener.silent(impatient, STATION.token, "?" + room("stalled"))) {
+      logger.setLevel(Level.INFO);
+      STATION.say("stalled", 1, 100, LARGE);
+      assertThat(ended.asSlow.await(60, TimeUnit.SECONDS)).isTrue();
+      hear(clock, 10);
+      assertThat(slow.read().awaitEnd()).isEqualTo("slow");
+    } finally {
+      logger.setLevel(null);
+      logger.detachAppender(ended);
+    }
+  }
+
+  /** Hears of clients that were too slow. */
+  private static final class Ended extends AppenderBase<ILoggingEvent> {
+    private final CountDownLatch asSlow = new CountDownLatch(1);
+
+    @Override
+    protected void append(ILoggingEvent event) {
+      if (event.getFormattedMessage().startsWith("event=stream_client_ended reason=slow ")) {
+        asSlow.countDown();
+      }
+    }
+  }
+
+  /** One write takes far longer than a stall, but the client always takes some of it. */
+  @Test
+  void aClientThatReadsSlowlyIsNotOneThatTakesNothing() throws Exception {
+    STATION.desk.postgres.execute("update postrider.engine set max_payload_bytes = 32000000");
+    try (Desk impatient = impatient(Duration.ofSeconds(3));
+        Listener clock = Listener.open(impatient, STATION.token, "?" + room("nobody"));
+        Socket socket = new Socket()) {
       socket.setReceiveBufferSize(64 * 1024);
-      socket.setSoTimeout(20_000);
+      socket.setSoTimeout(30_000);
       socket.connect(
           new InetSocketAddress(InetAddress.getLoopbackAddress(), impatient.server.port()));
       String request =
           "GET /v1/streams/events?%s HTTP/1.0\r\nAuthorization: Bearer %s\r\n\r\n"
-              .formatted(room("slow"), STATION.token);
+              .formatted(room("large"), STATION.token);
       socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
-      assertThat(socket.getInputStream().read()).isEqualTo('H');
-      STATION.say("slow", 1, 100, LARGE);
-      assertThat(readSlowly(socket.getInputStream(), clock)).contains("{\"end\":\"slow\"");
-    } finally {
-      impatient.server.close();
+      InputStream in = socket.getInputStream();
+      assertThat(in.read()).isEqualTo('H');
+      STATION.say("large", 1, 1, "repeat('x', 8000000)");
+      STATION.say("large", 2, 1, "'the second'");
+      int steps = 25;
+      for (int i = 0; i < steps; i++) {
+        assertThat(in.readNBytes(STEP_BYTES)).as("step %d of %d", i, steps).hasSize(STEP_BYTES);
+        hear(clock, 5);
+      }
+      BufferedReader rest =
+          new BufferedReader(new InputStreamReader(in, StandardCharsets.US_ASCII));
+      assertThat(rest.readLine()).endsWith("}");
+      assertThat(rest.lines().filter(line -> line.contains("event_id")).findFirst().orElse("none"))
+          .contains("the second");
     }
   }
 
-  /** Takes 30 KB for each heartbeat that another client of the server hears. Returns the end. */
-  private static String readSlowly(InputStream in, Listener clock) throws Exception {
-    String last = "";
-    for (byte[] read = in.readNBytes(30_000); read.length > 0; read = in.readNBytes(30_000)) {
-      last =
-          last.substring(Math.max(0, last.length() - 100))
-              + new String(read, StandardCharsets.UTF_8);
-      int heard = clock.lines.size();
-      await().pollInterval(Duration.ofMillis(5)).until(() -> clock.lines.size() > heard);
-    }
-    return last.substring(Math.max(0, last.length() - 100));
+  private static Desk impatient(Duration stall) {
+    Desk desk =
+        Desk.on(
+            STATION.desk.postgres,
+            server ->
+                server.streams(
+                    Station.CONFIG.withHeartbeat(Duration.ofMillis(100)).withStall(stall)));
+    await().until(() -> desk.get(STATION.token, "/v1/streams/events?after=x").status() == 422);
+    return desk;
+  }
+
+  /** Until another client of the server has heard so many more heartbeats. */
+  private static void hear(Listener clock, int heartbeats) {
+    int heard = clock.lines.size();
+    await()
+        .pollInterval(Duration.ofMillis(10))
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> clock.lines.size() >= heard + heartbeats);
   }
 
   /** However large an event is, up to the bytes of the buffer. */
