@@ -2,6 +2,7 @@ package dev.postrider.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.postrider.message.JsonCodec;
 import dev.postrider.message.NewMessage;
@@ -10,6 +11,7 @@ import dev.postrider.testkit.TestPostgres;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.Id;
+import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
 import org.jooq.DSLContext;
@@ -25,6 +27,9 @@ import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 @Tag("OP-5")
@@ -242,6 +247,48 @@ class PublishTest {
       new TransactionTemplate(app.getBean("orderTransactions", PlatformTransactionManager.class))
           .executeWithoutResult(s -> outbox.publish(created("3")));
       assertThat(orders.column(PAYLOADS)).containsExactly("{\"orderId\":\"3\"}");
+    }
+  }
+
+  /** Nobody commits what is written then: with auto-commit off it would be lost silently. */
+  @Test
+  void afterTheCommitItIsRefusedUnlessInATransactionOfItsOwn() {
+    for (String jpa : List.of(Apps.NO_JPA, Apps.WITH_JPA)) {
+      TestPostgres database = Apps.database();
+      database.execute("create table purchase (id text primary key)");
+      try (var app = Apps.start(database, Shop.class, NO_AUTO_COMMIT, jpa)) {
+        TransactionalOutbox outbox = app.getBean(TransactionalOutbox.class);
+        List<Throwable> errors = new ArrayList<>();
+        TransactionTemplate own = transaction(app);
+        own.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+        TransactionSynchronization late =
+            new TransactionSynchronization() {
+              @Override
+              public void afterCommit() {
+                errors.add(catchThrowable(() -> outbox.publish(created("late"))));
+                own.executeWithoutResult(status -> outbox.publish(created("own")));
+                errors.add(catchThrowable(() -> outbox.publish(created("later"))));
+              }
+
+              @Override
+              public void afterCompletion(int status) {
+                errors.add(catchThrowable(() -> outbox.publish(created("latest"))));
+              }
+            };
+        transaction(app)
+            .executeWithoutResult(
+                status -> TransactionSynchronizationManager.registerSynchronization(late));
+        assertThat(errors)
+            .hasSize(3)
+            .allSatisfy(
+                error ->
+                    assertThat(error)
+                        .isInstanceOf(OutsideTransactionException.class)
+                        .hasMessageContaining("REQUIRES_NEW"));
+        transaction(app).executeWithoutResult(status -> outbox.publish(created("next")));
+      }
+      assertThat(database.column(PAYLOADS))
+          .containsExactly("{\"orderId\":\"own\"}", "{\"orderId\":\"next\"}");
     }
   }
 }

@@ -11,21 +11,28 @@ import dev.postrider.retention.RetentionTask;
 import dev.postrider.testkit.TestPostgres;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Scope;
+import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -82,6 +89,80 @@ class SpringRelayTest {
   @Configuration(proxyBeanMethods = false)
   @EnableAutoConfiguration
   static class NoHandlers {}
+
+  /** Spring Cloud's refresh scope makes such proxies. */
+  static class Scoped {
+    static final List<String> HANDLED = new CopyOnWriteArrayList<>();
+
+    @OutboxHandler(namespace = "shop", topic = "orders")
+    void created(String payload) {
+      HANDLED.add(payload);
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  @EnableAutoConfiguration
+  static class ScopedHandlers {
+    @Bean
+    @Scope(value = "prototype", proxyMode = ScopedProxyMode.TARGET_CLASS)
+    Scoped scoped() {
+      return new Scoped();
+    }
+  }
+
+  abstract static class Typed<T> {
+    final List<T> handled = new CopyOnWriteArrayList<>();
+
+    @OutboxHandler(namespace = "shop", topic = "orders")
+    void created(T event) {
+      handled.add(event);
+    }
+  }
+
+  static class Orders extends Typed<OrderCreated> {}
+
+  @Configuration(proxyBeanMethods = false)
+  @EnableAutoConfiguration
+  static class TypedHandlers {
+    @Bean
+    Orders orders() {
+      return new Orders();
+    }
+  }
+
+  static class Unreadable {
+    @OutboxHandler(namespace = "shop", topic = "orders")
+    void created(Map<String, Object> payload) {}
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  @EnableAutoConfiguration
+  static class UnreadableHandlers {
+    @Bean
+    Unreadable unreadable() {
+      return new Unreadable();
+    }
+  }
+
+  static class Slow {
+    static CountDownLatch proceed;
+    final List<Integer> attempts = new CopyOnWriteArrayList<>();
+
+    @OutboxHandler(namespace = "shop", topic = "orders", timeout = "200ms")
+    void created(String payload, int attempt) throws InterruptedException {
+      attempts.add(attempt);
+      proceed.await(20, TimeUnit.SECONDS);
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  @EnableAutoConfiguration
+  static class SlowHandlers {
+    @Bean
+    Slow slow() {
+      return new Slow();
+    }
+  }
 
   private static void publish(ConfigurableApplicationContext app, NewMessage message) {
     TransactionalOutbox outbox = app.getBean(TransactionalOutbox.class);
@@ -261,6 +342,96 @@ class SpringRelayTest {
           .containsEntry(RetentionTask.STREAM, Duration.ofDays(7))
           .containsEntry(RetentionTask.INBOX, Duration.ofDays(90));
     }
+  }
+
+  @Test
+  void aHandlerBehindAScopedProxyIsFoundOnce() {
+    TestPostgres database = Apps.database();
+    Scoped.HANDLED.clear();
+    try (var app = Apps.start(database, ScopedHandlers.class)) {
+      publish(app, order("1"));
+      await().untilAsserted(() -> assertThat(database.count(WAITING)).isZero());
+      assertThat(Scoped.HANDLED).containsExactly("{\"orderId\":\"1\"}");
+    }
+  }
+
+  @Test
+  void aHandlerOfAGenericClassGetsItsOwnType() {
+    TestPostgres database = Apps.database();
+    try (var app = Apps.start(database, TypedHandlers.class)) {
+      publish(app, order("1"));
+      Orders orders = app.getBean(Orders.class);
+      await().untilAsserted(() -> assertThat(database.count(WAITING)).isZero());
+      assertThat(orders.handled).containsExactly(new OrderCreated("1"));
+    }
+  }
+
+  @Test
+  void aPayloadWithTypeArgumentsIsReported(CapturedOutput output) {
+    TestPostgres database = Apps.database();
+    assertThatThrownBy(() -> Apps.start(database, UnreadableHandlers.class));
+    assertThat(output)
+        .contains("takes a java.util.Map<java.lang.String, java.lang.Object>")
+        .contains("Headers are a Map<String, String>.");
+  }
+
+  @Test
+  void aHandlerHasItsOwnTimeout() {
+    TestPostgres database = Apps.database();
+    Slow.proceed = new CountDownLatch(1);
+    try (var app = Apps.start(database, SlowHandlers.class, "postrider.retry.backoff-base=10ms")) {
+      publish(app, order("1"));
+      Slow slow = app.getBean(Slow.class);
+      await().untilAsserted(() -> assertThat(slow.attempts).hasSizeGreaterThan(1));
+      Slow.proceed.countDown();
+      await().untilAsserted(() -> assertThat(database.count(WAITING)).isZero());
+      assertThat(database.column("select code from postrider.attempt where no = 1"))
+          .containsExactly("timeout");
+    }
+  }
+
+  @Test
+  void oldMessagesAreArchivedBeforeTheyAreRemoved(@TempDir Path directory) {
+    TestPostgres database = Apps.database();
+    String[] settings = {
+      "postrider.archive.directory=" + directory.resolve("archive"),
+      "postrider.archive.retention=90d",
+      "postrider.retention.messages=120d",
+      "postrider.retention.interval=1s",
+      "postrider.destinations.live.type=stream",
+      "postrider.routes[0].namespace=shop",
+      "postrider.routes[0].destination=live"
+    };
+    try (var app = Apps.start(database, NoHandlers.class, settings)) {
+      PostriderProperties properties = app.getBean(PostriderProperties.class);
+      var archiving =
+          Archives.with(RelaySettings.retention(properties.retention()), properties.archive())
+              .archive();
+      assertThat(archiving).isNotNull();
+      assertThat(archiving.config().retention()).isEqualTo(Duration.ofDays(90));
+      assertThat(archiving.storage()).isNotNull();
+      // The relay tells the database that nothing may be removed without an archive.
+      String required = "select count(*) from postrider.engine where archive_first";
+      await().untilAsserted(() -> assertThat(database.count(required)).isEqualTo(1));
+    }
+  }
+
+  @Test
+  void anArchiveWithoutItsModuleOrStorageIsReported(CapturedOutput output) {
+    TestPostgres database = Apps.database();
+    String[] route = {
+      "postrider.destinations.live.type=stream",
+      "postrider.routes[0].namespace=shop",
+      "postrider.routes[0].destination=live"
+    };
+    String[] s3 = Arrays.copyOf(route, 4);
+    s3[3] = "postrider.archive.storage=s3";
+    assertThatThrownBy(() -> Apps.start(database, NoHandlers.class, s3));
+    assertThat(output).contains("Add the dependency dev.postrider:postrider-archive-s3");
+    String[] bucket = Arrays.copyOf(route, 4);
+    bucket[3] = "postrider.archive.s3.bucket=old";
+    assertThatThrownBy(() -> Apps.start(database, NoHandlers.class, bucket));
+    assertThat(output).contains("Set postrider.archive.storage=s3.");
   }
 
   @Test

@@ -14,9 +14,13 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.ResolvableType;
 
 /** Calls a method with what it asks for of a message. Thread-safe if the bean is. */
 final class HandlerMethod implements MessageHandler {
+  private static final ResolvableType HEADERS =
+      ResolvableType.forClassWithGenerics(Map.class, String.class, String.class);
+
   private final Supplier<Object> bean;
   private final Method method;
   private final Class<? extends Throwable>[] terminal;
@@ -24,28 +28,40 @@ final class HandlerMethod implements MessageHandler {
 
   /**
    * @param bean found when the first message arrives
+   * @param type of the bean, which knows what the type variables of the method stand for
    * @param codec reads payloads that are objects; null if there is none
    */
   HandlerMethod(
-      Supplier<Object> bean, Method method, OutboxHandler marked, @Nullable JsonCodec codec) {
+      Supplier<Object> bean,
+      Class<?> type,
+      Method method,
+      OutboxHandler marked,
+      @Nullable JsonCodec codec) {
     this.bean = bean;
     this.method = method;
     this.terminal = marked.terminal();
-    this.arguments = arguments(method, codec);
+    this.arguments = arguments(type, method, codec);
     method.setAccessible(true);
   }
 
   private static List<Function<Message, Object>> arguments(
-      Method method, @Nullable JsonCodec codec) {
+      Class<?> bean, Method method, @Nullable JsonCodec codec) {
     List<Function<Message, Object>> arguments = new ArrayList<>();
     int payloads = 0;
-    for (Class<?> type : method.getParameterTypes()) {
+    for (int i = 0; i < method.getParameterCount(); i++) {
+      ResolvableType parameter = ResolvableType.forMethodParameter(method, i, bean);
+      Class<?> type = parameter.toClass();
       if (type == Message.class) {
         arguments.add(message -> message);
-      } else if (type == Map.class) {
+      } else if (HEADERS.isAssignableFrom(parameter)) {
         arguments.add(Message::headers);
       } else if (type == int.class) {
         arguments.add(Message::attempt);
+      } else if (parameter.hasGenerics()) {
+        throw new StartException(
+            "The @OutboxHandler method %s takes a %s.".formatted(method, parameter),
+            "The payload's type must have no type arguments: declare a class or record that holds"
+                + " it, or take an array. Headers are a Map<String, String>.");
       } else {
         arguments.add(payload(method, type, codec));
         payloads++;

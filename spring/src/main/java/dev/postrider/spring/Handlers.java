@@ -1,17 +1,25 @@
 package dev.postrider.spring;
 
+import dev.postrider.dispatch.DestinationOptions;
 import dev.postrider.dispatch.HandlerDestination;
 import dev.postrider.dispatch.MessageHandler;
 import dev.postrider.message.JsonCodec;
+import dev.postrider.message.PostriderException;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
+import org.springframework.aop.scope.ScopedObject;
+import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.BeanWrapper;
+import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -25,11 +33,15 @@ final class Handlers {
   /**
    * What handlers are made with.
    *
+   * @param outbox the name of the outbox; empty for the one without a name
+   * @param outboxes the names of all outboxes that have one
    * @param codec reads payloads that are objects; null if there is none
    * @param transactions for handlers with once = true
    * @param scope surrounds each call
    */
   record Parts(
+      String outbox,
+      Set<String> outboxes,
       @Nullable JsonCodec codec,
       ObjectProvider<PlatformTransactionManager> transactions,
       HandlerScope scope) {}
@@ -38,6 +50,18 @@ final class Handlers {
   record Found(String name, OutboxHandler marked, MessageHandler handler) {
     HandlerDestination open() {
       return HandlerDestination.of(marked.threads(), handler);
+    }
+
+    DestinationOptions options() {
+      try {
+        return DestinationOptions.DEFAULT.withTimeout(
+            DurationStyle.detectAndParse(marked.timeout()));
+      } catch (IllegalArgumentException | PostriderException e) {
+        throw new StartException(
+            "The @OutboxHandler \"%s\" has the timeout \"%s\".".formatted(name, marked.timeout()),
+            "Set it to a time from 1ms to 1h, such as 30s.",
+            e);
+      }
     }
   }
 
@@ -50,12 +74,39 @@ final class Handlers {
   List<Found> find() {
     List<Found> found = new ArrayList<>();
     for (String bean : beans.getBeanDefinitionNames()) {
-      Class<?> type = AutoProxyUtils.determineTargetClass(beans, bean);
+      if (ScopedProxyUtils.isScopedTarget(bean)) {
+        continue; // the proxy in front of it has the handlers too
+      }
+      Class<?> type = type(bean);
       if (type != null && !type.getName().startsWith("org.springframework.")) {
-        marked(type).forEach((method, mark) -> found.add(handler(bean, type, method, mark)));
+        marked(type)
+            .forEach(
+                (method, mark) -> {
+                  if (serves(method, mark)) {
+                    found.add(handler(bean, type, method, mark));
+                  }
+                });
       }
     }
     return found;
+  }
+
+  private @Nullable Class<?> type(String bean) {
+    Class<?> type = AutoProxyUtils.determineTargetClass(beans, bean);
+    return type != null && ScopedObject.class.isAssignableFrom(type)
+        ? AutoProxyUtils.determineTargetClass(beans, ScopedProxyUtils.getTargetBeanName(bean))
+        : type;
+  }
+
+  private boolean serves(Method method, OutboxHandler mark) {
+    if (!mark.outbox().isEmpty() && !parts.outboxes().contains(mark.outbox())) {
+      throw new StartException(
+          "The @OutboxHandler method %s names the outbox \"%s\", which does not exist."
+              .formatted(method, mark.outbox()),
+          "Define postrider.outboxes.%s, or name one of %s."
+              .formatted(mark.outbox(), parts.outboxes()));
+    }
+    return mark.outbox().equals(parts.outbox());
   }
 
   private static Map<Method, OutboxHandler> marked(Class<?> type) {
@@ -70,20 +121,33 @@ final class Handlers {
     Class<?> exposed = beans.getType(bean);
     Method callable = AopUtils.selectInvocableMethod(method, exposed == null ? type : exposed);
     MessageHandler handler =
-        new HandlerMethod(() -> beans.getBean(bean), callable, mark, parts.codec());
+        new HandlerMethod(() -> beans.getBean(bean), type, callable, mark, parts.codec());
     MessageHandler chosen = mark.once() ? once(name, handler) : handler;
     return new Found(name, mark, message -> parts.scope().call(name, message, chosen));
   }
 
   private OnceHandler once(String name, MessageHandler handler) {
-    PlatformTransactionManager manager = parts.transactions().getIfUnique();
+    PlatformTransactionManager manager = manager();
     if (manager == null) {
       throw new StartException(
           "The @OutboxHandler \"%s\" has once = true, but there is not exactly one transaction"
                   .formatted(name)
-              + " manager.",
-          "Mark the transaction manager of the outbox's DataSource with @Primary.");
+              + " manager for the DataSource of its outbox.",
+          "Define one, or mark it with @Primary.");
     }
     return new OnceHandler(name, handler, database, manager);
+  }
+
+  /** The one whose transactions are on the DataSource; if that is not clear, the primary one. */
+  private @Nullable PlatformTransactionManager manager() {
+    List<PlatformTransactionManager> fitting =
+        parts.transactions().stream().filter(this::isOnDataSource).toList();
+    return fitting.size() == 1 ? fitting.get(0) : parts.transactions().getIfUnique();
+  }
+
+  private boolean isOnDataSource(PlatformTransactionManager manager) {
+    BeanWrapper settings = PropertyAccessorFactory.forBeanPropertyAccess(manager);
+    return settings.isReadableProperty("dataSource")
+        && settings.getPropertyValue("dataSource") == database.dataSource();
   }
 }

@@ -12,6 +12,12 @@ final class LocalWake implements Runnable {
     relay.set(running);
   }
 
+  /** The name of the relay; empty if there is none. */
+  String name() {
+    Relay running = relay.get();
+    return running == null ? "" : running.status().name();
+  }
+
   @Override
   public void run() {
     Relay running = relay.get();

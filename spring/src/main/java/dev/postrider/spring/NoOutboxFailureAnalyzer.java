@@ -16,6 +16,13 @@ final class NoOutboxFailureAnalyzer extends AbstractFailureAnalyzer<NoSuchBeanDe
     if (!TransactionalOutbox.class.equals(cause.getBeanType())) {
       return null;
     }
+    if (String.valueOf(cause.getMessage()).contains("annotation.Qualifier(")) {
+      return new FailureAnalysis(
+          "A TransactionalOutbox with a qualifier is needed, and there is none: "
+              + cause.getMessage(),
+          "Define postrider.outboxes.NAME.data-source, where NAME is the qualifier.",
+          rootFailure);
+    }
     return new FailureAnalysis(
         "A TransactionalOutbox is needed, but the application has no DataSource, or"
             + " postrider.enabled is false.",

@@ -1,6 +1,7 @@
 package dev.postrider.spring;
 
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.SimpleConnectionHandle;
@@ -25,7 +26,14 @@ final class OpenTransaction {
               + " writes the rows with @Transactional and call it through its bean, or use a"
               + " TransactionTemplate");
     }
-    if (!open()) {
+    Object bound = TransactionSynchronizationManager.getResource(probe.getResourceFactory());
+    if (bound != null && EndedTransactions.contains(bound)) {
+      throw new OutsideTransactionException(
+          "publish was called after the transaction had ended; nothing was written. Publish before"
+              + " the commit, for example with @EventListener or with the phase BEFORE_COMMIT, or in"
+              + " a transaction of its own: @Transactional(propagation = Propagation.REQUIRES_NEW)");
+    }
+    if (!open(bound)) {
       throw new OutsideTransactionException(
           "publish was called in a transaction of another DataSource than the outbox's; nothing was"
               + " written. Name the transaction manager of the outbox's DataSource:"
@@ -34,9 +42,8 @@ final class OpenTransaction {
     }
   }
 
-  private boolean open() {
-    Object key = probe.getResourceFactory();
-    if (!(TransactionSynchronizationManager.getResource(key) instanceof ConnectionHolder holder)) {
+  private boolean open(@Nullable Object bound) {
+    if (!(bound instanceof ConnectionHolder holder)) {
       return false;
     }
     // JPA's dialects bind a handle of their own, and only for their own transactions.

@@ -27,6 +27,9 @@ public @interface OutboxHandler {
   /** The topic of the messages, or {@code *} for all. */
   String topic();
 
+  /** The name of the outbox in {@code postrider.outboxes}. By default the one without a name. */
+  String outbox() default "";
+
   /**
    * The name of the destination, which operators see and pause it by, and of the consumer in the
    * inbox. By default the names of the bean and the method. Give one if you use {@link #once}:
@@ -36,6 +39,12 @@ public @interface OutboxHandler {
 
   /** Threads that call the method. Messages of one key are never handled at the same time. */
   int threads() default 4;
+
+  /**
+   * How long a call may take, such as {@code 5m}; an hour at most. After that the message counts as
+   * failed and is retried, even if the method still runs.
+   */
+  String timeout() default "30s";
 
   /**
    * Whether to call the method in a transaction that also records the message in the inbox, so that

@@ -4,6 +4,7 @@ import dev.postrider.relay.RelayStatus;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * Whether the relay carries messages. A destination that fails does not count: taking this
@@ -15,7 +16,24 @@ record OutboxHealth(boolean up, Map<String, Object> details) {
   /** The lead loop comes round every poll interval, which is a minute at most. */
   private static final Duration STUCK = Duration.ofMinutes(2);
 
-  static OutboxHealth of(OutboxRelay relay) {
+  /**
+   * @param relays by the names of their beans; each stands by itself if there are several
+   */
+  static OutboxHealth of(Map<String, OutboxRelay> relays) {
+    Map<String, Object> details = new TreeMap<>();
+    boolean up = true;
+    for (Map.Entry<String, OutboxRelay> relay : relays.entrySet()) {
+      OutboxHealth health = of(relay.getValue());
+      if (relays.size() == 1) {
+        return health;
+      }
+      details.put(relay.getKey(), health.details());
+      up &= health.up();
+    }
+    return new OutboxHealth(up, details);
+  }
+
+  private static OutboxHealth of(OutboxRelay relay) {
     return relay
         .status()
         .map(OutboxHealth::of)

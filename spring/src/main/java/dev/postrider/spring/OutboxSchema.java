@@ -6,9 +6,13 @@ import dev.postrider.store.Schema;
 import java.sql.Connection;
 import java.sql.SQLException;
 import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The outbox's tables in one DataSource, made or checked before anything uses them. Immutable. */
 record OutboxSchema(DataSource dataSource, Schema schema) {
+  private static final Logger log = LoggerFactory.getLogger(OutboxSchema.class);
+  private static final String NOT_ALLOWED = "42501";
 
   /** Creates or upgrades the tables, or fails if they are missing and may not be made. */
   static OutboxSchema ready(DataSource dataSource, Schema schema, boolean migrate) {
@@ -25,6 +29,10 @@ record OutboxSchema(DataSource dataSource, Schema schema) {
     } catch (PostriderException e) {
       throw new StartException(String.valueOf(e.getMessage()), action(schema, migrate), e);
     } catch (SQLException e) {
+      if (!migrate && NOT_ALLOWED.equals(e.getSQLState())) {
+        log.info("event=outbox_schema_unchecked reason=\"{}\"", e.getMessage());
+        return new OutboxSchema(dataSource, schema); // a login that may only publish
+      }
       throw new StartException(
           "The outbox's schema \"%s\" could not be %s: %s"
               .formatted(schema.name(), migrate ? "migrated" : "checked", e.getMessage()),

@@ -1,16 +1,12 @@
 package dev.postrider.spring;
 
-import dev.postrider.enqueue.Outbox;
 import dev.postrider.jackson.Jackson2Codec;
 import dev.postrider.jackson.Jackson3Codec;
 import dev.postrider.message.JsonCodec;
-import dev.postrider.store.Schema;
 import jakarta.persistence.EntityManagerFactory;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
-import org.springframework.beans.factory.BeanFactory;
-import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -20,6 +16,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Primary;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 
@@ -38,41 +35,33 @@ import org.springframework.jdbc.datasource.DataSourceUtils;
 @ConditionalOnBean(DataSource.class)
 @ConditionalOnProperty(name = "postrider.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(PostriderProperties.class)
+@Import(NamedOutboxes.Registrar.class)
 public class PostriderAutoConfiguration {
 
   @Bean
-  @ConditionalOnMissingBean
+  OutboxParts postriderParts(
+      ConfigurableListableBeanFactory beans, PostriderProperties properties) {
+    return new OutboxParts(beans, properties);
+  }
+
+  @Bean
   @DependsOnDatabaseInitialization
-  OutboxSchema postriderSchema(
-      PostriderProperties properties, ObjectProvider<DataSource> unique, BeanFactory beans) {
-    DataSource dataSource = dataSource(properties.dataSource(), unique, beans);
-    return OutboxSchema.ready(dataSource, new Schema(properties.schema()), properties.migrate());
+  OutboxSchema postriderSchema(OutboxParts parts, PostriderProperties properties) {
+    String name = properties.dataSource();
+    return parts.schema(
+        name == null ? parts.onlyDataSource() : parts.dataSource("postrider.data-source", name),
+        properties.first());
   }
 
-  private static DataSource dataSource(
-      @Nullable String name, ObjectProvider<DataSource> unique, BeanFactory beans) {
-    if (name != null) {
-      return named(beans, "postrider.data-source", name);
-    }
-    DataSource found = unique.getIfUnique();
-    if (found == null) {
-      throw new StartException(
-          "The application has several DataSources, and none is primary.",
-          "Set postrider.data-source to the name of the DataSource bean that the messages belong"
-              + " to, or mark that bean with @Primary.");
-    }
-    return found;
+  @Bean(NamedOutboxes.BEAN)
+  @DependsOnDatabaseInitialization
+  NamedOutboxes postriderNamedOutboxes(OutboxParts parts, PostriderProperties properties) {
+    return new NamedOutboxes(parts, properties.outboxes());
   }
 
-  static DataSource named(BeanFactory beans, String property, String name) {
-    try {
-      return beans.getBean(name, DataSource.class);
-    } catch (NoSuchBeanDefinitionException e) {
-      throw new StartException(
-          "%s names \"%s\", but there is no such DataSource bean.".formatted(property, name),
-          "Set %s to the name of a DataSource bean.".formatted(property),
-          e);
-    }
+  @Bean
+  static EndedTransactions postriderEndedTransactions() {
+    return new EndedTransactions();
   }
 
   @Bean
@@ -85,20 +74,14 @@ public class PostriderAutoConfiguration {
   @Primary
   @ConditionalOnMissingBean(name = "transactionalOutbox")
   TransactionalOutbox transactionalOutbox(
+      OutboxParts parts,
+      PostriderProperties properties,
       OutboxSchema schema,
-      ObjectProvider<JsonCodec> codec,
-      ObjectProvider<PersistenceFlush> flush,
-      ObjectProvider<PublishScope> scope,
+      ObjectProvider<RelayPlan> plan,
       ObjectProvider<PublishListener> listeners,
       LocalWake wake) {
-    return new TransactionalOutbox(
-        schema.dataSource(),
-        new Outbox(schema.schema(), codec.getIfAvailable()),
-        new TransactionalOutbox.Hooks(
-            flush.getIfAvailable(() -> () -> {})::run,
-            scope.getIfAvailable(() -> PublishScope.NONE),
-            listeners.orderedStream().toList(),
-            wake));
+    return parts.outbox(
+        properties.first(), schema, plan::getObject, listeners.orderedStream().toList(), wake);
   }
 
   /** Writes what the persistence contexts hold back. */

@@ -1,5 +1,6 @@
 package dev.postrider.spring;
 
+import java.util.Map;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -19,9 +20,9 @@ import org.springframework.context.annotation.Bean;
 public class PostriderHealth4AutoConfiguration {
   @Bean
   @ConditionalOnEnabledHealthIndicator("postrider")
-  HealthIndicator postriderHealthIndicator(OutboxRelay relay) {
+  HealthIndicator postriderHealthIndicator(Map<String, OutboxRelay> relays) {
     return () -> {
-      OutboxHealth health = OutboxHealth.of(relay);
+      OutboxHealth health = OutboxHealth.of(relays);
       return (health.up() ? Health.up() : Health.down()).withDetails(health.details()).build();
     };
   }

@@ -16,12 +16,17 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param schema Name of the database schema with the outbox's tables.
  * @param dataSource Name of the DataSource bean to use. Needed if there are several and none is
  *     primary.
+ * @param unrouted What happens when a message is published to a topic that no relay has a route
+ *     for. By default fail if the relay of this application has routes, otherwise warn.
  * @param relay The relay of this application.
  * @param retry How failed messages are retried.
  * @param destinations Where messages go, by name.
  * @param routes Which messages go to which destination.
  * @param retention How long delivered messages and other rows are kept.
+ * @param archive Where old messages are archived before they are removed.
  * @param modulith Externalization of Spring Modulith.
+ * @param outboxes Further outboxes, for messages of other DataSources, by name.
+ * @param console A Postrider server's console in this application, behind its security.
  */
 @ConfigurationProperties("postrider")
 public record PostriderProperties(
@@ -29,12 +34,31 @@ public record PostriderProperties(
     @DefaultValue("true") boolean migrate,
     @DefaultValue("postrider") String schema,
     @Nullable String dataSource,
+    OutboxProperties.@Nullable Unrouted unrouted,
     @DefaultValue Relay relay,
     @DefaultValue Retry retry,
     @DefaultValue Map<String, DestinationProperties> destinations,
     @DefaultValue List<Route> routes,
     @DefaultValue Retention retention,
-    @DefaultValue Modulith modulith) {
+    @DefaultValue ArchiveProperties archive,
+    @DefaultValue Modulith modulith,
+    @DefaultValue Map<String, OutboxProperties> outboxes,
+    @DefaultValue Console console) {
+
+  /** The settings of the outbox that needs no name. */
+  OutboxProperties first() {
+    return new OutboxProperties(
+        migrate,
+        schema,
+        dataSource,
+        unrouted,
+        relay,
+        retry,
+        destinations,
+        routes,
+        retention,
+        archive);
+  }
 
   /**
    * Externalization of Spring Modulith in outbox mode.
@@ -42,6 +66,22 @@ public record PostriderProperties(
    * @param namespace Namespace of the externalized events. The topic is their target.
    */
   public record Modulith(@DefaultValue("modulith") String namespace) {}
+
+  /**
+   * A Postrider server's console and API, as a part of this application.
+   *
+   * @param url URL of the Postrider server. Without it there is no console.
+   * @param token Token for the server. Its role decides what callers may do.
+   * @param path Path in this application.
+   */
+  public record Console(
+      @Nullable String url, @Nullable String token, @DefaultValue("/postrider") String path) {
+    /** Shows no secrets. */
+    @Override
+    public String toString() {
+      return "console of " + url;
+    }
+  }
 
   /**
    * The relay of this application.

@@ -1,7 +1,6 @@
 package dev.postrider.spring;
 
 import dev.postrider.dispatch.Destination;
-import dev.postrider.dispatch.DestinationOptions;
 import dev.postrider.message.PostriderException;
 import dev.postrider.message.RetryPolicy;
 import dev.postrider.message.Route;
@@ -27,14 +26,14 @@ final class RelayPlan {
   private static final Logger log = LoggerFactory.getLogger(RelayPlan.class);
   private static final String ANY = "*";
 
-  private final PostriderProperties properties;
+  private final OutboxProperties properties;
   private final OutboxSchema database;
   private final Destinations destinations;
   private final Handlers handlers;
   private final Supplier<DataSource> connections;
 
   RelayPlan(
-      PostriderProperties properties,
+      OutboxProperties properties,
       OutboxSchema database,
       Destinations destinations,
       Handlers handlers,
@@ -134,7 +133,9 @@ final class RelayPlan {
         Relay.builder(connections.get())
             .schema(database.schema())
             .config(RelaySettings.relay(properties.relay()))
-            .retention(RelaySettings.retention(properties.retention()))
+            .retention(
+                Archives.with(
+                    RelaySettings.retention(properties.retention()), properties.archive()))
             .listener(listener);
     String direct = properties.relay().directUrl();
     if (direct != null) {
@@ -150,7 +151,7 @@ final class RelayPlan {
             destination,
             handler == null
                 ? Destinations.options(settings(line.destination()))
-                : DestinationOptions.DEFAULT);
+                : handler.options());
       }
       relay.route(
           line.namespace(),

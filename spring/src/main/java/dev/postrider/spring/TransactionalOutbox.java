@@ -34,12 +34,17 @@ public final class TransactionalOutbox {
    *
    * @param flush before it
    * @param scope around it
+   * @param routes looks for a route; null for outboxes that the application made itself
    * @param listeners hear of each message that was written
    * @param afterCommit when the transaction has committed
    */
   record Hooks(
-      Runnable flush, PublishScope scope, List<PublishListener> listeners, Runnable afterCommit) {
-    static final Hooks NONE = new Hooks(() -> {}, PublishScope.NONE, List.of(), () -> {});
+      Runnable flush,
+      PublishScope scope,
+      @Nullable RouteCheck routes,
+      List<PublishListener> listeners,
+      Runnable afterCommit) {
+    static final Hooks NONE = new Hooks(() -> {}, PublishScope.NONE, null, List.of(), () -> {});
   }
 
   /**
@@ -64,6 +69,8 @@ public final class TransactionalOutbox {
    * key is known nothing is written, and the answer is the first message's.
    *
    * @throws OutsideTransactionException if no transaction is open on the DataSource of this outbox
+   * @throws NoRouteException if no relay has a route for the topic, unless {@code
+   *     postrider.unrouted} says otherwise
    * @throws dev.postrider.message.InvalidMessageException if a field is missing or over its limit
    * @throws org.springframework.dao.DataAccessException from the database
    */
@@ -92,6 +99,9 @@ public final class TransactionalOutbox {
   private List<Enqueued> write(List<NewMessage> messages, Call call) {
     Connection connection = DataSourceUtils.getConnection(dataSource);
     try {
+      if (hooks.routes() != null) {
+        hooks.routes().check(connection, messages);
+      }
       List<Enqueued> answers = call.on(connection, messages);
       for (int i = 0; i < answers.size(); i++) {
         for (PublishListener listener : hooks.listeners()) {

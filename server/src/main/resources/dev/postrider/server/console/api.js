@@ -31,7 +31,7 @@ export async function call(method, path, body) {
   if (body !== undefined) headers['Content-Type'] = 'application/json';
   let response;
   try {
-    response = await fetch('/v1' + path, {
+    response = await fetch('../v1' + path, {
       method, headers, credentials: 'same-origin', body: body === undefined ? undefined : JSON.stringify(body),
     });
   } catch (e) {

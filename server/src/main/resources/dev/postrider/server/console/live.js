@@ -40,7 +40,7 @@ function take(event) {
 // The browser opens the stream again by itself, unless the server refuses it.
 export function watch(refused) {
   if (source) return;
-  source = new EventSource('/v1/live');
+  source = new EventSource('../v1/live');
   source.onopen = () => { live.connected = true; changed(); };
   source.onmessage = message => take(readJson(message.data));
   source.onerror = () => {

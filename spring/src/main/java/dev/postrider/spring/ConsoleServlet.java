@@ -1,0 +1,128 @@
+package dev.postrider.spring;
+
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/**
+ * Passes the console's requests on to a Postrider server, with a token that only this application
+ * knows. Who may call it is up to the security of the application; callers without a name are
+ * refused in any case. Thread-safe.
+ */
+final class ConsoleServlet extends HttpServlet {
+  private static final long serialVersionUID = 1L;
+
+  /** Pages of other origins cannot send it, so it protects against forged requests. */
+  private static final String OWN_PAGES = "X-Postrider-Console";
+
+  private static final Pattern PATH =
+      Pattern.compile("/(?:console|v1)(?:/[\\w.~%:@!$&'()*+,;=-]*)*");
+  private static final List<String> SENT =
+      List.of("Accept", "Content-Type", "If-None-Match", "Last-Event-ID", OWN_PAGES);
+  private static final Set<String> RETURNED =
+      Set.of(
+          "cache-control",
+          "content-security-policy",
+          "content-type",
+          "cross-origin-resource-policy",
+          "etag",
+          "referrer-policy",
+          "retry-after",
+          "x-content-type-options",
+          "x-frame-options");
+
+  private final String url;
+  private final String token;
+  private final transient HttpClient client =
+      HttpClient.newBuilder()
+          .version(HttpClient.Version.HTTP_1_1)
+          .connectTimeout(Duration.ofSeconds(5))
+          .build();
+
+  ConsoleServlet(String url, String token) {
+    this.url = url.replaceFirst("/+$", "");
+    this.token = token;
+  }
+
+  @Override
+  protected void service(HttpServletRequest request, HttpServletResponse response)
+      throws IOException {
+    String mounted = request.getContextPath() + request.getServletPath();
+    String path = request.getRequestURI().substring(mounted.length());
+    if (request.getUserPrincipal() == null) {
+      response.sendError(HttpServletResponse.SC_UNAUTHORIZED);
+    } else if (path.isEmpty() || path.equals("/") || path.equals("/console")) {
+      response.sendRedirect(mounted + "/console/");
+    } else if (!PATH.matcher(path).matches() || path.contains("/..")) {
+      response.sendError(HttpServletResponse.SC_NOT_FOUND);
+    } else if (!request.getMethod().equals("GET") && request.getHeader(OWN_PAGES) == null) {
+      response.sendError(HttpServletResponse.SC_FORBIDDEN, "only for the console's own pages");
+    } else {
+      pass(request, path, response);
+    }
+  }
+
+  private void pass(HttpServletRequest request, String path, HttpServletResponse response)
+      throws IOException {
+    String query = request.getQueryString() == null ? "" : "?" + request.getQueryString();
+    byte[] body = request.getInputStream().readAllBytes();
+    HttpRequest.Builder passed =
+        HttpRequest.newBuilder(URI.create(url + path + query))
+            .method(
+                request.getMethod(),
+                body.length == 0
+                    ? HttpRequest.BodyPublishers.noBody()
+                    : HttpRequest.BodyPublishers.ofByteArray(body))
+            .header("Authorization", "Bearer " + token);
+    for (String name : SENT) {
+      String value = request.getHeader(name);
+      if (value != null) {
+        passed.header(name, value);
+      }
+    }
+    try {
+      answer(client.send(passed.build(), HttpResponse.BodyHandlers.ofInputStream()), response);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      response.sendError(HttpServletResponse.SC_SERVICE_UNAVAILABLE);
+    } catch (java.net.ConnectException | java.net.http.HttpTimeoutException e) {
+      response.sendError(
+          HttpServletResponse.SC_BAD_GATEWAY,
+          "the server of postrider.console.url does not answer");
+    }
+  }
+
+  /** Flushes what has arrived, because the console listens to a stream of events. */
+  private static void answer(HttpResponse<InputStream> answer, HttpServletResponse response)
+      throws IOException {
+    response.setStatus(answer.statusCode());
+    answer
+        .headers()
+        .map()
+        .forEach(
+            (name, values) -> {
+              if (RETURNED.contains(name)) {
+                values.forEach(value -> response.setHeader(name, value));
+              }
+            });
+    try (InputStream in = answer.body()) {
+      OutputStream out = response.getOutputStream();
+      byte[] buffer = new byte[8192];
+      for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
+        out.write(buffer, 0, read);
+        out.flush();
+      }
+    }
+  }
+}

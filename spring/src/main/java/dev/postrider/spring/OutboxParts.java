@@ -1,0 +1,134 @@
+package dev.postrider.spring;
+
+import dev.postrider.enqueue.Outbox;
+import dev.postrider.message.JsonCodec;
+import dev.postrider.observe.RelayListener;
+import dev.postrider.spring.PostriderAutoConfiguration.PersistenceFlush;
+import dev.postrider.store.Schema;
+import java.util.List;
+import java.util.function.Supplier;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.transaction.PlatformTransactionManager;
+
+/** Makes the parts of an outbox from its settings and the beans of the application. */
+final class OutboxParts {
+  private static final Logger log = LoggerFactory.getLogger(OutboxParts.class);
+
+  private final ConfigurableListableBeanFactory beans;
+  private final PostriderProperties properties;
+
+  OutboxParts(ConfigurableListableBeanFactory beans, PostriderProperties properties) {
+    this.beans = beans;
+    this.properties = properties;
+  }
+
+  OutboxSchema schema(DataSource dataSource, OutboxProperties settings) {
+    return OutboxSchema.ready(dataSource, new Schema(settings.schema()), settings.migrate());
+  }
+
+  DataSource onlyDataSource() {
+    DataSource found = beans.getBeanProvider(DataSource.class).getIfUnique();
+    if (found == null) {
+      throw new StartException(
+          "The application has several DataSources, and none is primary.",
+          "Set postrider.data-source to the name of the DataSource bean that the messages belong"
+              + " to, or mark that bean with @Primary. For messages of a further DataSource set"
+              + " postrider.outboxes.NAME.data-source, and inject"
+              + " @Qualifier(\"NAME\") TransactionalOutbox.");
+    }
+    return found;
+  }
+
+  DataSource dataSource(String property, String name) {
+    try {
+      return beans.getBean(name, DataSource.class);
+    } catch (NoSuchBeanDefinitionException e) {
+      throw new StartException(
+          "%s names \"%s\", but there is no such DataSource bean.".formatted(property, name),
+          "Set %s to the name of a DataSource bean.".formatted(property),
+          e);
+    }
+  }
+
+  /**
+   * @param name of the outbox; empty for the one without a name
+   */
+  RelayPlan plan(String name, OutboxProperties settings, OutboxSchema database) {
+    Handlers.Parts parts =
+        new Handlers.Parts(
+            name,
+            properties.outboxes().keySet(),
+            beans.getBeanProvider(JsonCodec.class).getIfAvailable(),
+            beans.getBeanProvider(PlatformTransactionManager.class),
+            beans.getBeanProvider(HandlerScope.class).getIfAvailable(() -> HandlerScope.NONE));
+    return new RelayPlan(
+        settings,
+        database,
+        new Destinations(
+            database,
+            new SpringBrokers(beans),
+            beans.getBeanProvider(SslBundles.class),
+            beans.getBeanClassLoader()),
+        new Handlers(beans, database, parts),
+        () -> connections(name, settings.relay(), database.dataSource()));
+  }
+
+  TransactionalOutbox outbox(
+      OutboxProperties settings,
+      OutboxSchema database,
+      Supplier<RelayPlan> plan,
+      List<PublishListener> listeners,
+      LocalWake wake) {
+    boolean relays = properties.relay().enabled() && settings.relay().enabled();
+    return new TransactionalOutbox(
+        database.dataSource(),
+        new Outbox(database.schema(), beans.getBeanProvider(JsonCodec.class).getIfAvailable()),
+        new TransactionalOutbox.Hooks(
+            beans.getBeanProvider(PersistenceFlush.class).getIfAvailable(() -> () -> {})::run,
+            beans.getBeanProvider(PublishScope.class).getIfAvailable(() -> PublishScope.NONE),
+            new RouteCheck(
+                database.schema(),
+                settings.unrouted(),
+                relays,
+                () -> plan.get().lines(),
+                wake::name),
+            listeners,
+            wake));
+  }
+
+  OutboxRelay relay(RelayPlan plan, LocalWake wake) {
+    RelayListener all =
+        RelayListener.all(
+            beans
+                .getBeanProvider(RelayListener.class)
+                .orderedStream()
+                .toArray(RelayListener[]::new));
+    return new OutboxRelay(() -> plan.make(all), wake);
+  }
+
+  private DataSource connections(
+      String outbox, PostriderProperties.Relay settings, DataSource pool) {
+    @Nullable String name = settings.dataSource();
+    if (name != null) {
+      String prefix = outbox.isEmpty() ? "postrider" : "postrider.outboxes." + outbox;
+      return dataSource(prefix + ".relay.data-source", name);
+    }
+    if (!settings.ownConnections()) {
+      return pool;
+    }
+    try {
+      return RelayConnections.beside(pool);
+    } catch (RuntimeException e) {
+      log.warn(
+          "event=outbox_relay_shares_pool reason=\"{}\" advice=\"set postrider.relay.data-source\"",
+          e.getMessage());
+      return pool;
+    }
+  }
+}
