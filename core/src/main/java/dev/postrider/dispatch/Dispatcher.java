@@ -47,7 +47,7 @@ public final class Dispatcher implements AutoCloseable {
     this.options = options;
     this.listener = listener;
     this.breakers = new Breakers(name, destination, options, listener);
-    this.parcels = new Parcels(breakers, sinks);
+    this.parcels = new Parcels(breakers, sinks, options.maxBytesInFlight());
     this.capacity = new Capacity(options);
     this.sender =
         new Sender(

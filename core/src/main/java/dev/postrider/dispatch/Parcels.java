@@ -29,10 +29,12 @@ final class Parcels {
   private final Turns waiting = new Turns();
   private final Set<Parcel> sent = new LinkedHashSet<>();
   private final Sinks sinks;
+  private final long runBytesMost;
 
-  Parcels(Breakers breakers, Sinks sinks) {
+  Parcels(Breakers breakers, Sinks sinks, long maxBytes) {
     this.breakers = breakers;
     this.sinks = sinks;
+    this.runBytesMost = maxBytes / RUN_SHARE;
   }
 
   void add(List<Claimed> batch, LeaseClock lease, Consumer<Answered> sink, Dispatcher.Check check) {
@@ -98,13 +100,16 @@ final class Parcels {
       }
       handOver(parcel, now);
       taken.add(parcel);
+      long bytes = parcel.claimed.bytes();
       for (int count = 1; keepsOrder && count < runMost && sent.size() < concurrency; count++) {
-        parcel = parcel.run == null ? null : parcel.run.takeFollower(parcel, destination);
+        Run run = parcel.run;
+        parcel = run == null ? null : run.takeFollower(parcel, runBytesMost - bytes, destination);
         if (parcel == null) {
           break;
         }
         handOver(parcel, now);
         taken.add(parcel);
+        bytes += parcel.claimed.bytes();
       }
     }
     return taken;

@@ -29,10 +29,14 @@ final class Run {
   /**
    * Takes the next message if it may be in one batch with the one before it. Otherwise it waits for
    * the answers of the whole batch: order is kept within a batch only.
+   *
+   * @param bytesMost how large it may be
    */
-  @Nullable Parcel takeFollower(Parcel before, Destination destination) {
+  @Nullable Parcel takeFollower(Parcel before, long bytesMost, Destination destination) {
     Parcel next = behind.peek();
-    return next == null || !mayFollow(before, next, destination) ? null : behind.remove();
+    return next == null || next.claimed.bytes() > bytesMost || !mayFollow(before, next, destination)
+        ? null
+        : behind.remove();
   }
 
   private static boolean mayFollow(Parcel before, Parcel next, Destination destination) {

@@ -36,6 +36,10 @@ class DispatcherTest {
   }
 
   private Dispatcher start(boolean keepsOrder, int concurrency) {
+    return start(keepsOrder, DestinationOptions.DEFAULT.withConcurrency(concurrency));
+  }
+
+  private Dispatcher start(boolean keepsOrder, DestinationOptions options) {
     Destination destination =
         new Destination() {
           @Override
@@ -54,12 +58,7 @@ class DispatcherTest {
             return next.sequence() != 5;
           }
         };
-    Dispatcher dispatcher =
-        new Dispatcher(
-            "test",
-            destination,
-            DestinationOptions.DEFAULT.withConcurrency(concurrency),
-            RelayListener.NONE);
+    Dispatcher dispatcher = new Dispatcher("test", destination, options, RelayListener.NONE);
     dispatcher.start();
     started.add(dispatcher);
     return dispatcher;
@@ -173,6 +172,21 @@ class DispatcherTest {
     }
     await().until(() -> batches.size() == 2);
     assertThat(batches.get(1)).extracting(Message::sequence).containsExactly(5L, 6L);
+  }
+
+  /** Each of these messages has ten bytes. */
+  @Test
+  @Tag("EN-20")
+  void aRunTakesAQuarterOfTheBytesAtMost() {
+    Dispatcher dispatcher = start(true, DestinationOptions.DEFAULT.withMaxBytesInFlight(120));
+    submit(dispatcher, run("k", 4));
+    await().until(() -> batches.size() == 1);
+    assertThat(batches.get(0)).extracting(Message::sequence).containsExactly(1L, 2L, 3L);
+    for (int message = 0; message < 3; message++) {
+      answer(0, message, Outcome.delivered());
+    }
+    await().until(() -> batches.size() == 2);
+    assertThat(batches.get(1)).extracting(Message::sequence).containsExactly(4L);
   }
 
   @Test

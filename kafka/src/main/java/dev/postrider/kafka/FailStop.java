@@ -42,7 +42,9 @@ final class FailStop {
   private final LiveProducer producer;
   private final Consumer<LiveProducer> stopped;
   private final Stumbled stumbled;
+  private final long bytesMost;
   private int outstanding;
+  private long bytesOutstanding;
   private boolean failed;
   private final List<Failure> failures = new ArrayList<>();
 
@@ -56,10 +58,13 @@ final class FailStop {
   /**
    * Watches over a producer.
    *
+   * @param bytesMost how much may be with it: the client blocks everybody when its buffer is full
    * @param stopped is told, before it is closed
    */
-  FailStop(LiveProducer producer, Consumer<LiveProducer> stopped, Stumbled stumbled) {
+  FailStop(
+      LiveProducer producer, long bytesMost, Consumer<LiveProducer> stopped, Stumbled stumbled) {
     this.producer = producer;
+    this.bytesMost = bytesMost;
     this.stopped = stopped;
     this.stumbled = stumbled;
   }
@@ -69,14 +74,16 @@ final class FailStop {
   }
 
   /** Before a record is sent: why it may not be, or null. */
-  synchronized @Nullable Outcome begin() {
+  synchronized @Nullable Outcome begin(long bytes) {
     if (failed) {
       return ABORTED;
     }
-    if (outstanding >= RECORDS_MOST) {
+    boolean fits = outstanding == 0 || bytesOutstanding + bytes <= bytesMost;
+    if (outstanding >= RECORDS_MOST || !fits) {
       return FULL;
     }
     outstanding++;
+    bytesOutstanding += bytes;
     return null;
   }
 
@@ -89,7 +96,7 @@ final class FailStop {
       stumbled.delivered(receipt.key);
     }
     receipt.answer(delivered);
-    end();
+    end(receipt);
   }
 
   /** The client did not take it, so nothing is lost by it: those before it go on. */
@@ -101,7 +108,7 @@ final class FailStop {
         stumbled.add(receipt.key);
       }
       receipt.answer(verdict.outcome());
-      end();
+      end(receipt);
     }
     return verdict;
   }
@@ -124,15 +131,16 @@ final class FailStop {
       synchronized (this) {
         failures.add(new Failure(receipt, error, verdict));
       }
-      end();
+      end(receipt);
     }
   }
 
   /** A record is accounted for. After a failure, the last one settles all that failed. */
-  private void end() {
+  private void end(RunReceipt receipt) {
     List<Failure> all;
     synchronized (this) {
       outstanding--;
+      bytesOutstanding -= receipt.bytes;
       if (!failed || outstanding > 0 || failures.isEmpty()) {
         return;
       }

@@ -17,6 +17,7 @@ final class KeyLanes {
   private final Records records;
   private final Shunned shunned;
   private final Stumbled stumbled;
+  private final long bytesMost;
   private final List<ProducerSlot> slots = new ArrayList<>();
   private final List<@Nullable FailStop> producers = new ArrayList<>();
 
@@ -29,6 +30,7 @@ final class KeyLanes {
     this.records = records;
     this.shunned = context.shunned();
     this.stumbled = context.stumbled();
+    this.bytesMost = ProducerSettings.memoryForRuns(settings, LANES) / 2; // batches are not full
     for (int lane = 0; lane < LANES; lane++) {
       Map<String, String> own = ProducerSettings.forRuns(settings, lane, LANES);
       slots.add(new ProducerSlot(own, errors, patience));
@@ -81,7 +83,8 @@ final class KeyLanes {
     if (known != null && known.producer() == live) {
       return known;
     }
-    FailStop made = new FailStop(live, old -> slot.stopped(old, FailStop.ABORTED), stumbled);
+    FailStop made =
+        new FailStop(live, bytesMost, old -> slot.stopped(old, FailStop.ABORTED), stumbled);
     producers.set(lane, made);
     return made;
   }

@@ -151,12 +151,16 @@ final class ProducerSettings {
     all.put(
         ProducerConfig.CLIENT_ID_CONFIG,
         settings.get(ProducerConfig.CLIENT_ID_CONFIG) + "-run-" + (number + 1));
+    all.put(ProducerConfig.BUFFER_MEMORY_CONFIG, Long.toString(memoryForRuns(settings, producers)));
+    return all;
+  }
+
+  /** The memory of each of so many producers of runs. */
+  static long memoryForRuns(Map<String, String> settings, int producers) {
     long memory = number(settings, ProducerConfig.BUFFER_MEMORY_CONFIG);
     long largest = number(settings, ProducerConfig.MAX_REQUEST_SIZE_CONFIG);
-    // But each must take the largest record that the ordinary one takes.
-    long share = Math.max(memory / producers, Math.min(memory, largest));
-    all.put(ProducerConfig.BUFFER_MEMORY_CONFIG, Long.toString(share));
-    return all;
+    // Each must take the largest record that the ordinary one takes.
+    return Math.max(memory / producers, Math.min(memory, largest));
   }
 
   /** How long the client surely has the metadata of a topic that is not used. */

@@ -1,11 +1,14 @@
 package dev.postrider.kafka;
 
 import dev.postrider.dispatch.Destination.Answers;
+import dev.postrider.kafka.Verdict.Scope;
 import dev.postrider.message.Outcome;
+import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.KafkaException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +16,10 @@ import org.jspecify.annotations.Nullable;
  * both throw and call back. Thread-safe.
  */
 final class Receipt implements Callback {
+  private static final Outcome REFUSED_BATCH =
+      Outcome.notSent(
+          "kafka_aborted", "another record of its batch was refused", Duration.ofMillis(50));
+
   private final UUID id;
   private final LiveProducer producer;
   private final Answers answers;
@@ -33,8 +40,16 @@ final class Receipt implements Callback {
       boolean known = metadata != null && metadata.hasOffset();
       answer(known ? Outcome.delivered(String.valueOf(metadata)) : Outcome.delivered());
     } else {
-      fail(producer.failed(error));
+      Verdict verdict = producer.failed(error);
+      fail(isInnocent(error, verdict) ? new Verdict(REFUSED_BATCH, Scope.UNKNOWN) : verdict);
     }
+  }
+
+  /**
+   * Of a batch that is refused for a record in it, the client gives the others no error of theirs.
+   */
+  private static boolean isInnocent(Exception error, Verdict verdict) {
+    return verdict.scope() == Scope.UNKNOWN && error.getClass() == KafkaException.class;
   }
 
   void threw(RuntimeException error) {

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class RunReceipt implements Callback {
   final OrderingKey key;
   final int place;
+  final long bytes;
   private final Message message;
   private final FailStop producer;
   private final Answers answers;
@@ -26,10 +27,13 @@ final class RunReceipt implements Callback {
    * For a record that this thread is about to send.
    *
    * @param place in its run
+   * @param bytes of its record
    */
-  RunReceipt(OrderingKey key, int place, Message message, FailStop producer, Answers answers) {
+  RunReceipt(
+      OrderingKey key, int place, long bytes, Message message, FailStop producer, Answers answers) {
     this.key = key;
     this.place = place;
+    this.bytes = bytes;
     this.message = message;
     this.producer = producer;
     this.answers = answers;

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,7 +33,15 @@ final class RunShipment {
     this.budget = budget;
   }
 
-  private record Item(Message message, ProducerRecord<byte[], byte[]> record) {}
+  private record Item(Message message, ProducerRecord<byte[], byte[]> record) {
+    long bytes() {
+      long sum = record.value().length;
+      for (Header header : record.headers()) {
+        sum += header.key().length() + header.value().length;
+      }
+      return sum;
+    }
+  }
 
   /** Answers for messages of which none was sent: only the first can be to blame. */
   static void answer(Answers answers, List<Message> unsent, Outcome first) {
@@ -48,7 +57,7 @@ final class RunShipment {
       return;
     }
     String topic = items.get(0).record().topic();
-    Outcome obstacle = ended == null ? budget.exhausted() : ended;
+    Outcome obstacle = end();
     obstacle = obstacle == null ? shunned.answerFor(topic) : obstacle;
     if (obstacle != null) {
       answer(answers, messages(items, 0), obstacle);
@@ -57,6 +66,12 @@ final class RunShipment {
     } else {
       askAndSend(key, topic, items);
     }
+  }
+
+  /** Why nothing of the batch is sent any more; null if it is. */
+  private @Nullable Outcome end() {
+    Outcome end = ended;
+    return end == null ? budget.exhausted() : end;
   }
 
   /** The messages up to the first that has no record, or another topic; the rest is answered. */
@@ -90,11 +105,14 @@ final class RunShipment {
             .whenKnown(
                 topic,
                 wrong -> {
-                  if (wrong == null) {
-                    send(key, items);
-                  } else {
+                  Outcome end = end();
+                  if (wrong != null) {
                     live.note(topic, wrong, shunned);
                     answer(answers, messages(items, 0), wrong.outcome());
+                  } else if (end != null) {
+                    answer(answers, messages(items, 0), end);
+                  } else {
+                    send(key, items);
                   }
                 });
     if (!asked) {
@@ -107,8 +125,10 @@ final class RunShipment {
   private void send(OrderingKey key, List<Item> items) {
     for (int i = 0; i < items.size(); i++) {
       Item item = items.get(i);
-      Outcome refused = producer.begin();
-      if (refused == null && sendOne(key, i, item)) {
+      long bytes = item.bytes();
+      Outcome refused = producer.begin(bytes);
+      if (refused == null
+          && sendOne(new RunReceipt(key, i, bytes, item.message(), producer, answers), item)) {
         continue;
       }
       if (refused != null) {
@@ -123,8 +143,7 @@ final class RunShipment {
   }
 
   /** Returns whether the client has taken it; if not, it is answered. */
-  private boolean sendOne(OrderingKey key, int place, Item item) {
-    RunReceipt receipt = new RunReceipt(key, place, item.message(), producer, answers);
+  private boolean sendOne(RunReceipt receipt, Item item) {
     Exception notTaken = null;
     boolean thrown = false;
     try {

@@ -20,7 +20,7 @@ final class Shipment {
   private final Answers answers;
   private final Duration maxBlock;
   private final BlockBudget budget;
-  private @Nullable Outcome ended;
+  private volatile @Nullable Outcome ended;
 
   Shipment(
       LiveProducer producer,
@@ -36,9 +36,7 @@ final class Shipment {
   }
 
   void send(Message message, Records records) {
-    Outcome end = ended == null ? budget.exhausted() : ended;
-    if (end != null) {
-      answers.answer(message.id(), end);
+    if (endedFor(message)) {
       return;
     }
     Records.Made made = records.make(message);
@@ -51,14 +49,20 @@ final class Shipment {
     if (answer != null) {
       answers.answer(message.id(), answer);
     } else if (producer.topics().knows(record.topic())) {
-      Verdict failure = send(message, record);
-      if (failure != null
-          && (failure.scope() == Scope.DESTINATION || failure.scope() == Scope.PRODUCER)) {
-        ended = failure.outcome();
-      }
+      send(message, record);
     } else {
       askAndSend(message, record);
     }
+  }
+
+  /** Whether nothing of the batch is sent any more; then the message is answered. */
+  private boolean endedFor(Message message) {
+    Outcome end = ended;
+    end = end == null ? budget.exhausted() : end;
+    if (end != null) {
+      answers.answer(message.id(), end);
+    }
+    return end != null;
   }
 
   /** Sends it when the topic is known: waiting for that here would hold up all other topics. */
@@ -69,11 +73,11 @@ final class Shipment {
             .whenKnown(
                 record.topic(),
                 wrong -> {
-                  if (wrong == null) {
-                    Verdict unused = send(message, record);
-                  } else {
+                  if (wrong != null) {
                     producer.note(record.topic(), wrong, shunned);
                     answers.answer(message.id(), wrong.outcome());
+                  } else if (!endedFor(message)) {
+                    send(message, record);
                   }
                 });
     if (!asked) {
@@ -84,8 +88,8 @@ final class Shipment {
     }
   }
 
-  /** Returns why it has failed, if it has at once. On any thread. */
-  private @Nullable Verdict send(Message message, ProducerRecord<byte[], byte[]> record) {
+  /** On any thread. */
+  private void send(Message message, ProducerRecord<byte[], byte[]> record) {
     Receipt receipt = new Receipt(message.id(), producer, answers);
     try {
       producer.send(record, receipt);
@@ -95,7 +99,9 @@ final class Shipment {
     Verdict failure = receipt.failure();
     if (failure != null) {
       producer.note(record.topic(), failure, shunned);
+      if (failure.scope() == Scope.DESTINATION || failure.scope() == Scope.PRODUCER) {
+        ended = failure.outcome();
+      }
     }
-    return failure;
   }
 }

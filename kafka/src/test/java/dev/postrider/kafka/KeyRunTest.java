@@ -125,6 +125,33 @@ class KeyRunTest {
             "retryable kafka_unknown_topic", "not sent kafka_behind", "not sent kafka_behind");
   }
 
+  /** A full buffer blocks whoever sends, and so everybody. */
+  @Test
+  void thatDoesNotFitIntoTheBufferWaitsOutsideOfIt() throws Exception {
+    KafkaConfig small = Broker.config().topic(other.name).bufferMemory(1 << 20).build();
+    Map<UUID, Outcome> answers = new ConcurrentHashMap<>();
+    try (KafkaDestination tight = KafkaDestination.open(small)) {
+      assertThat(Sample.deliver(tight, run("k", 2)))
+          .allMatch(outcome -> outcome instanceof Outcome.Delivered);
+      List<Message> run = new ArrayList<>();
+      for (int i = 0; i < 15; i++) {
+        run.add(message("k", new byte[100_000]));
+      }
+      Broker.SERVER.freeze();
+      try {
+        tight.deliver(run, answers::put);
+        assertThat(answers).doesNotContainKey(run.get(0).id());
+        assertThat(ids(run.subList(5, 15)))
+            .extracting(answers::get)
+            .extracting(Sample::code)
+            .contains("not sent kafka_busy")
+            .containsOnly("not sent kafka_busy", "not sent kafka_behind");
+      } finally {
+        Broker.SERVER.thaw();
+      }
+    }
+  }
+
   @Test
   void thatIsInFlightWhenTheDestinationClosesIsAnsweredOnce() throws Exception {
     assertThat(deliver(run("k", 2))).containsOnly("delivered");

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -156,8 +157,10 @@ class RefusedRecordsTest {
   /** A compacted topic takes no record without a key; the broker then refuses its whole batch. */
   @Test
   void aRecordThatTheTopicFindsInvalidIsDeadAndTheOthersArriveLater() throws Exception {
+    KafkaConfig config =
+        byTopic().property("linger.ms", "2000").build(); // so that they are batched
     try (Topic topic = Topic.create(Map.of("cleanup.policy", "compact"));
-        KafkaDestination destination = KafkaDestination.open(byTopic().build())) {
+        KafkaDestination destination = KafkaDestination.open(config)) {
       assertThat(Sample.code(Sample.deliver(destination, to(topic.name))))
           .isEqualTo("terminal kafka_invalid_record");
       Route route = new Route("refused", topic.name);
@@ -167,8 +170,13 @@ class RefusedRecordsTest {
       }
       List<Message> mixed = new ArrayList<>(left);
       mixed.add(10, to(topic.name));
-      assertThat(Sample.code(Sample.deliver(destination, mixed).get(10)))
-          .isEqualTo("terminal kafka_invalid_record");
+      List<String> codes = new ArrayList<>();
+      Sample.deliver(destination, mixed).forEach(outcome -> codes.add(Sample.code(outcome)));
+      assertThat(codes.remove(10)).isEqualTo("terminal kafka_invalid_record");
+      assertThat(codes)
+          .as("of the same batch: no attempt is counted")
+          .contains("not sent kafka_aborted")
+          .containsOnly("delivered", "not sent kafka_aborted");
       await()
           .atMost(Duration.ofSeconds(30))
           .until(
@@ -176,6 +184,32 @@ class RefusedRecordsTest {
                   Sample.deliver(destination, left).stream()
                       .allMatch(outcome -> outcome instanceof Outcome.Delivered));
       assertThat(topic.records()).extracting(ConsumerRecord::key).doesNotContainNull();
+    }
+  }
+
+  /** The client blocks for each record that finds its buffer full. Together they may not. */
+  @Test
+  void messagesThatWaitedForTheirTopicDoNotBlockOneAfterTheOther() throws Exception {
+    KafkaConfig config =
+        Broker.config()
+            .topic("{topic}")
+            .deliveryTimeout(Duration.ofMinutes(5))
+            .maxBlock(Duration.ofSeconds(5))
+            .bufferMemory(1 << 20)
+            .build();
+    Map<UUID, Outcome> answers = new ConcurrentHashMap<>();
+    try (Topic topic = Topic.create(Map.of("min.insync.replicas", "2")); // takes no record
+        KafkaDestination destination = KafkaDestination.open(config)) {
+      List<Message> batch = new ArrayList<>();
+      for (int i = 0; i < 12; i++) {
+        Route route = new Route("refused", topic.name);
+        batch.add(Sample.message(route, null, new byte[400_000], Map.of()));
+      }
+      destination.deliver(batch, answers::put);
+      await().atMost(Duration.ofSeconds(30)).until(() -> answers.size() == 10);
+      assertThat(answers.values())
+          .extracting(Sample::code)
+          .containsOnly("unavailable kafka_buffer_full");
     }
   }
 

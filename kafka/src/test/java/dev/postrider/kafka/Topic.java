@@ -17,6 +17,8 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /** A topic and everything that has been written to it. Used by one thread. */
 final class Topic implements AutoCloseable {
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
+
   final String name;
   private final List<ConsumerRecord<byte[], byte[]>> seen = new ArrayList<>();
   private final List<Arrival> arrivals = new ArrayList<>();
@@ -35,7 +37,9 @@ final class Topic implements AutoCloseable {
                 "enable.auto.commit",
                 "false",
                 "max.partition.fetch.bytes",
-                4 << 20),
+                4 << 20,
+                "request.timeout.ms", // of a cluster another broker may answer
+                5_000),
             new ByteArrayDeserializer(),
             new ByteArrayDeserializer());
     for (int partition = 0; partition < 4; partition++) {
@@ -43,7 +47,7 @@ final class Topic implements AutoCloseable {
     }
     consumer.assign(partitions);
     // Returns when every partition's leader answers: see the page's limits about new topics.
-    consumer.endOffsets(partitions, Duration.ofSeconds(30));
+    consumer.endOffsets(partitions, PATIENCE);
   }
 
   static Topic create() {
@@ -66,8 +70,8 @@ final class Topic implements AutoCloseable {
 
   /** Everything that is there, a partition's records in their order. */
   List<ConsumerRecord<byte[], byte[]>> records() {
-    Map<TopicPartition, Long> ends = consumer.endOffsets(partitions, Duration.ofSeconds(30));
-    long deadline = System.nanoTime() + Duration.ofSeconds(30).toNanos();
+    Map<TopicPartition, Long> ends = consumer.endOffsets(partitions, PATIENCE);
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
     while (ends.entrySet().stream().anyMatch(e -> consumer.position(e.getKey()) < e.getValue())) {
       if (System.nanoTime() > deadline) {
         throw new IllegalStateException("could not read " + name + " to its end");

@@ -31,7 +31,13 @@ public final class KafkaCluster implements AutoCloseable {
       for (int i = 0; i < size; i++) {
         int first = i * KafkaServer.PORTS;
         Map<String, String> settings =
-            Map.of("node.id", Integer.toString(i + 1), "controller.quorum.voters", voters);
+            Map.of(
+                "node.id",
+                Integer.toString(i + 1),
+                "controller.quorum.voters",
+                voters,
+                "auto.leader.rebalance.enable", // leaders move when a test says so
+                "false");
         KafkaServer broker =
             KafkaServer.prepare(settings, ports.subList(first, first + KafkaServer.PORTS));
         cluster.brokers.add(broker);
