@@ -79,6 +79,9 @@ public final class Messages {
        order by coalesce(finished_at, 'infinity'), delivery, no
       """;
 
+  private static final String DELIVERIES =
+      "select * from postrider.delivery_state where id = ? order by subscription";
+
   private static final String ATTEMPTS_OF =
       """
       select * from postrider.attempt_history where message_id = any (?)
@@ -103,6 +106,14 @@ public final class Messages {
   /** The message's timeline, oldest first; an attempt that runs comes last. */
   public List<AttemptRecord> attempts(UUID id) throws SQLException {
     return database.list(ATTEMPTS, Messages::attempt, id);
+  }
+
+  /**
+   * The message's deliveries, one for each subscription that it went or goes to. Empty if all are
+   * done and their attempts were removed.
+   */
+  public List<DeliveryStatus> deliveries(UUID id) throws SQLException {
+    return database.list(DELIVERIES, Messages::delivery, id);
   }
 
   /** The timelines of several messages, by id; one without attempts is not among them. */
@@ -219,6 +230,20 @@ public final class Messages {
         row.getBoolean("is_json"),
         Json.read(row.getString("headers")),
         row.getBytes("payload"));
+  }
+
+  private static DeliveryStatus delivery(ResultSet row) throws SQLException {
+    return new DeliveryStatus(
+        row.getString("subscription"),
+        MessageState.valueOf(row.getString("state").toUpperCase(Locale.ROOT)),
+        row.getInt("attempts"),
+        row.getInt("delivery"),
+        Database.instant(row, "next_attempt_at"),
+        row.getString("locked_by"),
+        Database.instant(row, "locked_until"),
+        row.getString("last_code"),
+        row.getString("last_error"),
+        Database.instant(row, "updated_at"));
   }
 
   private static AttemptRecord attempt(ResultSet row) throws SQLException {

@@ -15,6 +15,7 @@ import dev.postrider.replay.ReplayJob;
 import dev.postrider.retention.RetentionState;
 import dev.postrider.store.AttemptRecord;
 import dev.postrider.store.AuditLog;
+import dev.postrider.store.DeliveryStatus;
 import dev.postrider.store.MessageStatus;
 import java.lang.reflect.Type;
 import java.nio.charset.StandardCharsets;
@@ -52,6 +53,7 @@ public final class JsonText {
           .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
           .disable(StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION)
           .addMixIn(MessageStatus.class, Status.class)
+          .addMixIn(DeliveryStatus.class, Delivered.class)
           .addMixIn(AttemptRecord.class, Failed.class)
           .addMixIn(DeadLetter.class, Dead.class)
           .addMixIn(DeadGroup.class, Dead.class)
@@ -74,10 +76,12 @@ public final class JsonText {
     Route route();
   }
 
-  interface Status extends Routed {
+  interface Delivered {
     @JsonSerialize(using = Report.class)
     String lastError();
   }
+
+  interface Status extends Routed, Delivered {}
 
   interface Failed {
     @JsonSerialize(using = Report.class)

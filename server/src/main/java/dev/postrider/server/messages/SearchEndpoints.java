@@ -56,7 +56,9 @@ final class SearchEndpoints {
             .handledBy(this::search),
         Endpoint.get("/v1/messages/{id}", Permission.READ)
             .about(
-                "messages", "One message with its attempts; payload and headers need payload:read")
+                "messages",
+                "One message with its deliveries, one for each subscription, and its attempts;"
+                    + " payload and headers need payload:read")
             .scoped()
             .path(ID)
             .answers(ShownMessage.class)
@@ -92,7 +94,11 @@ final class SearchEndpoints {
             .find(id)
             .filter(found -> covers(call, found.status()))
             .orElseThrow(() -> notFound(id));
-    return ShownMessage.of(message, messages.attempts(id), call.may(Permission.PAYLOAD_READ));
+    return ShownMessage.of(
+        message,
+        messages.deliveries(id),
+        messages.attempts(id),
+        call.may(Permission.PAYLOAD_READ));
   }
 
   private static boolean covers(Call call, MessageStatus message) {

@@ -2,6 +2,7 @@ package dev.postrider.server.messages;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.postrider.store.AttemptRecord;
+import dev.postrider.store.DeliveryStatus;
 import dev.postrider.store.MessageStatus;
 import dev.postrider.store.StoredMessage;
 import java.nio.charset.StandardCharsets;
@@ -17,6 +18,7 @@ import tools.jackson.databind.util.RawValue;
  * @param withheld why payload and headers are not there
  * @param payload JSON as it is
  * @param payloadBase64 what is not JSON
+ * @param deliveries one for each subscription
  */
 record ShownMessage(
     @JsonUnwrapped MessageStatus status,
@@ -26,11 +28,16 @@ record ShownMessage(
     @Nullable Map<String, String> headers,
     @Nullable RawValue payload,
     @Nullable String payloadBase64,
+    List<DeliveryStatus> deliveries,
     List<AttemptRecord> history) {
   private static final String WITHHELD =
       "payload and headers are shown only to tokens with the permission payload:read";
 
-  static ShownMessage of(StoredMessage message, List<AttemptRecord> history, boolean content) {
+  static ShownMessage of(
+      StoredMessage message,
+      List<DeliveryStatus> deliveries,
+      List<AttemptRecord> history,
+      boolean content) {
     boolean json = message.json();
     byte[] payload = message.payload();
     return new ShownMessage(
@@ -41,6 +48,7 @@ record ShownMessage(
         content ? message.headers() : null,
         content && json ? new RawValue(new String(payload, StandardCharsets.UTF_8)) : null,
         content && !json ? Base64.getEncoder().encodeToString(payload) : null,
+        deliveries,
         history);
   }
 }

@@ -162,7 +162,7 @@ final class DeadEndpoints {
                   selection.filter(),
                   fingerprint,
                   patience,
-                  ids -> dead.requeue(call.actor(), ids));
+                  (ids, route) -> dead.requeue(call.actor(), ids, route));
     } else {
       count = dead.requeue(call.actor(), selection.filter(), patience);
     }
@@ -184,7 +184,7 @@ final class DeadEndpoints {
                   selection.filter(),
                   fingerprint,
                   patience,
-                  ids -> dead.discard(call.actor(), reason, ids));
+                  (ids, route) -> dead.discard(call.actor(), reason, ids, route));
     } else {
       count = dead.discard(call.actor(), reason, selection.filter(), patience);
     }
