@@ -72,7 +72,7 @@ final class Live implements AutoCloseable {
       new ScheduledThreadPoolExecutor(2, Threads.named("postrider-console"));
   private final DeliveryTail tail = new DeliveryTail(false);
   private boolean begun;
-  private boolean failing;
+  private volatile boolean failing;
   private long ticks;
   private long examinedNanos;
   private volatile Instant keptAt = Instant.EPOCH;
@@ -151,7 +151,7 @@ final class Live implements AutoCloseable {
       publish(LiveEvent.sample(now, status, warnings, point == null ? null : List.of(point)));
       if (point != null && keptAt.plus(KEEP_EVERY).isBefore(now)) {
         keptAt = now;
-        history.put(point);
+        history.keep(point);
       }
     } catch (Exception e) {
       failed(e);
@@ -197,17 +197,15 @@ final class Live implements AutoCloseable {
       long now = System.nanoTime();
       boolean due = examinedNanos == 0 || now - examinedNanos > EXAMINE_EVERY.toNanos();
       if (!viewers.isEmpty() && due) {
-        warnings = List.copyOf(Database.within(STATEMENT_MAX, doctor::call));
         examinedNanos = now;
+        warnings = List.copyOf(Database.within(STATEMENT_MAX, doctor::call));
       }
     } catch (Exception e) {
       failed(e);
     }
   }
 
-  /**
-   * Holds a connection for the moment of reading only. Returns whether a message died.
-   */
+  /** Holds a connection for the moment of reading only. Returns whether a message died. */
   private boolean read(boolean watched) throws SQLException {
     try (Database.Session session = database.open()) {
       List<Attempt> fresh = tail.attempts(session);

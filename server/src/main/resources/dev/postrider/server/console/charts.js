@@ -32,7 +32,7 @@ export function Chart({ title, points, series, format, theme }) {
       padding: [10, 10, 0, 0],
       legend: { show: false },
       cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
-      scales: { y: { range: (u, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
+      scales: { y: { range: (u, low, high) => [0, high > 0 ? high * 1.1 : 10] } },
       axes: [{ ...axis, space: 80, size: 30, gap: 8, values: (u, times) => times.map(t => clock(t, u)) },
         { ...axis, size: 56, space: 34, values: (u, values) => values.map(v => format(v)) }],
       series: [{}, ...series.map(s => ({

@@ -71,7 +71,7 @@ const Deliveries = ({ message }) => message.deliveries.some(d => d.subscription)
     ['next try', d => d.next_attempt_at && Date.parse(d.next_attempt_at) > Date.now() ? html`<${Time} at=${d.next_attempt_at} />` : '', 'num wide'],
     ['held by', d => d.locked_by || '', 'wide'], ['changed', d => html`<${Time} at=${d.updated_at} />`, 'num']]} /></${Panel}>`;
 
-const Fact = ({ name, children }) => children === undefined || children === null || children === '' ? null
+const Fact = ({ name, children }) => children === undefined || children === null || children === false || children === '' ? null
   : html`<div><dt>${name}</dt><dd>${children}</dd></div>`;
 
 const traceOf = headers => {

@@ -47,7 +47,7 @@ export function Overview({ theme }) {
         <${Tile} name="Oldest" value=${duration(status.oldest_age_seconds)} note="waiting time" kind=${status.oldest_age_seconds > 300 ? 'warn' : ''} href=${searchOldest(status.topics, at)} />
         <${Tile} name="In flight" value=${number(status.processing)} note=${status.stuck ? `${number(status.stuck)} past their lease` : 'under a lease'} href="#/relays" />
         <${Tile} name="Delivered" value=${`${rate(last[2])}/s`} note=${`${rate(last[1])}/s enqueued`} href="#/tail" />
-        <${Tile} name="Latency" value=${last[7] === null || last[7] === undefined ? '–' : `${number(last[7])} ms`} note=${last[8] === null || last[8] === undefined ? 'nothing delivered now' : `99 % within ${number(last[8])} ms`} href="#/tail" />
+        <${Tile} name="Latency" value=${last[7] === null || last[7] === undefined ? '–' : `${number(last[7])} ms`} note=${last[8] === null || last[8] === undefined ? 'no deliveries' : `99 % within ${number(last[8])} ms`} href="#/tail" />
         <${Tile} name="Dead" value=${number(status.dead)} note=${status.blocked_keys ? `${plural(status.blocked_keys, 'key')} blocked` : 'no key blocked'} kind=${status.dead ? 'bad' : ''} href="#/dead" />
       </div>
       <div class="charts">

@@ -108,7 +108,7 @@ export function problems(status, at, warnings = []) {
   }
   if (status.blocked_keys > 0) {
     const many = number(status.blocked_keys) + (status.blocked_keys_at_least ? '+' : '');
-    add(1, `${many} ${status.blocked_keys === 1 ? 'key is' : 'keys are'} blocked`, 'Each waits for an operator behind a dead message.',
+    add(1, `${many} ${status.blocked_keys === 1 ? 'key is' : 'keys are'} blocked`, `${status.blocked_keys === 1 ? 'It waits' : 'Each waits'} for an operator behind a dead message.`,
       '#/keys', 'Look at them', './postrider keys list');
   }
   if (status.dead > 0) {
