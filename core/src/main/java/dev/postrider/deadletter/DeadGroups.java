@@ -63,21 +63,24 @@ public record DeadGroups(DeadLetters dead, UnaryOperator<@Nullable String> shown
     DeadLetterPage.@Nullable Cursor cursor = null;
     do {
       DeadLetterPage page = dead.list(filter, false, cursor, Messages.MAX_PAGE);
-      List<UUID> ids =
-          page.items().stream()
-              .filter(letter -> kind(letter).fingerprint().equals(fingerprint))
-              .map(DeadLetter::id)
-              .toList();
-      done += ids.isEmpty() ? 0 : act.on(ids);
+      Map<Route, List<UUID>> ids = new LinkedHashMap<>();
+      for (DeadLetter letter : page.items()) {
+        if (kind(letter).fingerprint().equals(fingerprint)) {
+          ids.computeIfAbsent(letter.route(), route -> new ArrayList<>()).add(letter.id());
+        }
+      }
+      for (Map.Entry<Route, List<UUID>> some : ids.entrySet()) {
+        done += act.on(some.getValue(), some.getKey());
+      }
       cursor = page.next();
     } while (cursor != null && goOn.test(done));
     return done;
   }
 
-  /** Requeues or discards; returns how many were still dead. */
+  /** Requeues or discards in one subscription; returns how many were still dead there. */
   @FunctionalInterface
   public interface Act {
-    long on(List<UUID> ids) throws SQLException;
+    long on(List<UUID> ids, Route route) throws SQLException;
   }
 
   private Kind kind(DeadLetter letter) {

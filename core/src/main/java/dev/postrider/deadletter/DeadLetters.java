@@ -126,7 +126,12 @@ public final class DeadLetters {
    * @param route a subscription of the message's topic
    */
   public boolean requeue(String actor, UUID id, Route route) throws SQLException {
-    return each(List.of(id), requeuing(actor, only(route, "any"))) > 0;
+    return requeue(actor, List.of(id), route) > 0;
+  }
+
+  /** Sends these again to one subscription, also the discarded ones; returns how many were. */
+  public long requeue(String actor, List<UUID> ids, Route route) throws SQLException {
+    return each(ids, requeuing(actor, only(route, "any")));
   }
 
   /** Sends these again, also the discarded among them; returns how many were. */
@@ -156,7 +161,13 @@ public final class DeadLetters {
    * @param route a subscription of the message's topic
    */
   public boolean discard(String actor, String reason, UUID id, Route route) throws SQLException {
-    return each(List.of(id), discarding(actor, reason, only(route, null))) > 0;
+    return discard(actor, reason, List.of(id), route) > 0;
+  }
+
+  /** Gives these up for one subscription; returns how many were. */
+  public long discard(String actor, String reason, List<UUID> ids, Route route)
+      throws SQLException {
+    return each(ids, discarding(actor, reason, only(route, null)));
   }
 
   private static String only(Route route, @Nullable String resolution) {

@@ -47,6 +47,10 @@ final class Breakers {
     return whole.state(nowNanos);
   }
 
+  long probeAtNanos() {
+    return whole.probeAtNanos();
+  }
+
   int openTargets() {
     return targets.openCount();
   }

@@ -48,6 +48,11 @@ final class CircuitBreaker {
     return openNanos;
   }
 
+  /** When a probe may go, of the times it was opened the last one. */
+  long probeAtNanos() {
+    return probeAtNanos;
+  }
+
   /** How long until a probe may go; its whole pause if one is on its way. */
   long leftNanos(long nowNanos) {
     return state(nowNanos) == State.OPEN ? probeAtNanos - nowNanos : openNanos;

@@ -194,6 +194,11 @@ public final class Dispatcher implements AutoCloseable {
     return lock.get(() -> breakers.state(System.nanoTime()).label());
   }
 
+  /** When an open breaker lets a probe pass, by {@link System#nanoTime}. */
+  public long probeAtNanos() {
+    return lock.get(breakers::probeAtNanos);
+  }
+
   /** How many targets of the destination are left alone for a while, because they fail. */
   public int openTargets() {
     return lock.get(breakers::openTargets);

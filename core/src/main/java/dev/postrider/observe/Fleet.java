@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * All relays on the database, wherever they run, with what they recorded about themselves.
@@ -33,7 +34,7 @@ public final class Fleet {
                        from postrider.lease l group by l.worker) l on l.worker = w.id
          where w.stopped_at is null and (w.seen_at > now() - interval '1 day' or l.open > 0)
          group by 1, 2 order by 5, 1, 2 limit 100)
-      select f.*, r.version, r.host, r.pid, d.names, d.types, d.breakers, d.open_targets, d.since,
+      select f.*, r.version, r.host, r.pid, d.names, d.types, d.breakers, d.open_targets, d.since, d.probes,
              t.namespaces, t.topics, t.subscriptions, t.destinations
         from found f left join postrider.relay r on r.worker = f.worker
        cross join lateral (
@@ -41,7 +42,8 @@ public final class Fleet {
                 coalesce(array_agg(d.type), '{}') as types,
                 coalesce(array_agg(d.breaker), '{}') as breakers,
                 coalesce(array_agg(d.open_targets), '{}') as open_targets,
-                coalesce(array_agg((extract(epoch from d.changed_at) * 1000)::bigint), '{}') as since
+                coalesce(array_agg((extract(epoch from d.changed_at) * 1000)::bigint), '{}') as since,
+                coalesce(array_agg((extract(epoch from d.probe_at) * 1000)::bigint), '{}') as probes
            from (select * from postrider.relay_destination d
                   where d.worker = f.worker order by d.name limit 100) d) d
        cross join lateral (
@@ -121,11 +123,18 @@ public final class Fleet {
     String[] breakers = texts(row.getArray("breakers"));
     Integer[] openTargets = (Integer[]) row.getArray("open_targets").getArray();
     Long[] since = (Long[]) row.getArray("since").getArray();
+    @Nullable Long[] probes = (Long[]) row.getArray("probes").getArray();
     List<LiveRelay.Served> served = new ArrayList<>();
     for (int i = 0; i < names.length; i++) {
+      @Nullable Long probe = probes[i];
       served.add(
           new LiveRelay.Served(
-              names[i], types[i], breakers[i], openTargets[i], Instant.ofEpochMilli(since[i])));
+              names[i],
+              types[i],
+              breakers[i],
+              openTargets[i],
+              Instant.ofEpochMilli(since[i]),
+              probe == null ? null : Instant.ofEpochMilli(probe)));
     }
     return served;
   }

@@ -36,9 +36,16 @@ public record LiveRelay(
    *
    * @param breaker closed, open or half_open
    * @param openTargets targets of it that fail and are left alone for a while
-   * @param since when its breaker or the number of open targets changed last
+   * @param since when it stopped or began to answer, or the number of open targets changed
+   * @param probeAt when the relay tries it again; null unless the breaker is open
    */
-  public record Served(String name, String type, String breaker, int openTargets, Instant since) {
+  public record Served(
+      String name,
+      String type,
+      String breaker,
+      int openTargets,
+      Instant since,
+      @Nullable Instant probeAt) {
     /** Whether messages pass. */
     public boolean closed() {
       return breaker.equals("closed");

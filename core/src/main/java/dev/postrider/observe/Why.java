@@ -80,11 +80,11 @@ public final class Why {
         case DESTINATION_PAUSED ->
             "Destination %s is paused by %s%s.".formatted(destination, relay, at(" since ", since));
         case BREAKER_OPEN ->
-            "Destination %s does not answer: its breaker is open%s."
-                .formatted(destination, at(" since ", since));
+            "Destination %s does not answer: its breaker is open%s%s."
+                .formatted(destination, at(" since ", since), at(", the next probe is at ", until));
         case BEHIND ->
             "It waits behind "
-                + (other == null ? "another" : "message " + other)
+                + (other == null ? "another message" : "message " + other)
                 + " of the same key.";
         case BACKOFF ->
             "It failed%s and is tried again at %s.".formatted(with(" with ", code), time(until));

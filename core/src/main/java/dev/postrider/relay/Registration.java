@@ -34,11 +34,19 @@ final class Registration {
   private final Map<String, Breaker> recorded = new LinkedHashMap<>();
   private int recordedWorker;
 
-  private record Breaker(String state, int openTargets) {
-    static final Breaker CLOSED = new Breaker("closed", 0);
+  private record Breaker(String state, int openTargets, long probeAtNanos) {
+    private static final String OPEN = "open";
+
+    static final Breaker CLOSED = new Breaker("closed", 0, 0);
 
     static Breaker of(Dispatcher dispatcher) {
-      return new Breaker(dispatcher.breakerState(), dispatcher.openTargets());
+      String state = dispatcher.breakerState();
+      return new Breaker(
+          state, dispatcher.openTargets(), state.equals(OPEN) ? dispatcher.probeAtNanos() : 0);
+    }
+
+    long probeInMillis() {
+      return state.equals(OPEN) ? Math.max(0, (probeAtNanos - System.nanoTime()) / 1_000_000) : 0;
     }
   }
 
@@ -47,7 +55,7 @@ final class Registration {
     this.dispatchers = dispatchers;
     this.lines = lines;
     this.record = schema.sql("select postrider.relay_record(?, ?, ?, ?, ?, ?, ?::jsonb, ?::jsonb)");
-    this.breakers = schema.sql("select postrider.relay_breakers(?, ?, ?, ?, ?)");
+    this.breakers = schema.sql("select postrider.relay_breakers(?, ?, ?, ?, ?, ?)");
   }
 
   /** Logs one line that says what the relay serves; long lists are cut. */
@@ -131,6 +139,8 @@ final class Registration {
           4, connection.createArrayOf("text", now.stream().map(Breaker::state).toArray()));
       call.setArray(
           5, connection.createArrayOf("int4", now.stream().map(Breaker::openTargets).toArray()));
+      call.setArray(
+          6, connection.createArrayOf("int8", now.stream().map(Breaker::probeInMillis).toArray()));
       if (isTrue(call)) {
         recorded.putAll(changed);
       } else {

@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
@@ -24,6 +25,8 @@ import org.postgresql.util.ServerErrorMessage;
  */
 public record Database(DataSource dataSource, Schema schema, String role) {
   private static final int TIMEOUT_SECONDS = 60;
+
+  private static final ThreadLocal<Integer> TIMEOUT = ThreadLocal.withInitial(() -> TIMEOUT_SECONDS);
 
   /** Whether a server's default is another level is learned with the first refusal. */
   private static final Isolation ISOLATION = new Isolation();
@@ -52,6 +55,23 @@ public record Database(DataSource dataSource, Schema schema, String role) {
   @FunctionalInterface
   public interface Row<T> {
     T read(ResultSet row) throws SQLException;
+  }
+
+  /** What runs with a shorter limit. */
+  @FunctionalInterface
+  public interface Work<T> {
+    T run() throws Exception;
+  }
+
+  /** Runs work in which no statement of this thread may take longer than these whole seconds. */
+  public static <T> T within(Duration limit, Work<T> work) throws Exception {
+    int before = TIMEOUT.get();
+    TIMEOUT.set(Math.toIntExact(limit.toSeconds()));
+    try {
+      return work.run();
+    } finally {
+      TIMEOUT.set(before);
+    }
   }
 
   /** A connection for many statements: a new one would plan each of them anew. Close it. */
@@ -116,7 +136,7 @@ public record Database(DataSource dataSource, Schema schema, String role) {
     private <T> List<T> rows(String sql, Row<T> row, @Nullable Object... arguments)
         throws SQLException {
       try (PreparedStatement statement = connection.prepareStatement(schema.sql(sql))) {
-        statement.setQueryTimeout(TIMEOUT_SECONDS);
+        statement.setQueryTimeout(TIMEOUT.get());
         for (int i = 0; i < arguments.length; i++) {
           statement.setObject(i + 1, sqlValue(connection, arguments[i]));
         }

@@ -49,7 +49,8 @@ final class SchemaFiles {
           "stream.sql",
           "fleet.sql",
           "retention.sql",
-          "why.sql");
+          "why.sql",
+          "chart.sql");
 
   private SchemaFiles() {}
 

@@ -37,7 +37,7 @@ begin
         ('ROLE_operator', v_reading || v_operate, '{*}'),
         ('ROLE_reader', v_reading || '{backlog, dispatching, message_scan, event_counts, sequence_places,
            subscription_pending, why}', '{*}'),
-        ('ROLE_server', v_enqueue || v_reading || v_operate || v_tokens, '{*}')) g(role, functions, tables)
+        ('ROLE_server', v_enqueue || v_reading || v_operate || v_tokens || '{chart_put}', '{*}')) g(role, functions, tables)
       join pg_roles r on r.rolname = g.role and has_schema_privilege(r.oid, 'postrider', 'usage')
   loop
     execute format('revoke all on all tables in schema postrider from %I', v_grant.role);

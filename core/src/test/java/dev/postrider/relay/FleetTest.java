@@ -130,6 +130,22 @@ class FleetTest {
     assertThat(post.database.column("select xmin from postrider.relay")).containsExactly(untouched);
   }
 
+  @Test
+  void theNextProbeIsRecorded() throws Exception {
+    post.start(
+        HandlerDestination.inline(message -> Outcome.unavailable("down", "no connection")),
+        DestinationOptions.DEFAULT.withBreaker(
+            new BreakerOptions(1, Duration.ofMinutes(30), Duration.ofMinutes(30))),
+        RouteOptions.DEFAULT);
+    recorded(1);
+    assertThat(read().relays().get(0).destinations().get(0).probeAt()).isNull();
+    post.send("orders", null);
+    await().until(() -> !read().relays().get(0).destinations().get(0).closed());
+    assertThat(read().relays().get(0).destinations().get(0).probeAt())
+        .isBetween(
+            Instant.now().plus(Duration.ofMinutes(20)), Instant.now().plus(Duration.ofMinutes(31)));
+  }
+
   private String versions() {
     return post.database
         .column("select ctid::text || xmin from postrider.relay_destination")

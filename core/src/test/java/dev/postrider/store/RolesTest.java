@@ -184,7 +184,8 @@ class RolesTest {
           relay    | select * from postrider.token_list(0, 10)
           relay    | insert into postrider.relay select * from postrider.relay
           relay    | delete from postrider.relay_route
-          reader   | select postrider.relay_breakers(1, '', '{}', '{}', '{}')
+          reader   | select postrider.relay_breakers(1, '', '{}', '{}', '{}', '{}')
+          operator | select postrider.chart_put('{1}')
           operator | select postrider.relay_record(1, '', '', '', 1, true, '[]', '[]')
           producer | select * from postrider.unrouted_topics()
           producer | select * from postrider.token_find(1, sha256(''))
@@ -260,7 +261,8 @@ class RolesTest {
           relay    | select postrider.workers_seen('{1}')
           relay    | select postrider.relay_record(1, 'i', '1', 'h', 1, true, '[]', '[]')
           relay    | select * from postrider.ring_owners('i')
-          relay    | select postrider.relay_breakers(1, 'i', '{}', '{}', '{}')
+          relay    | select postrider.relay_breakers(1, 'i', '{}', '{}', '{}', '{}')
+          server   | select postrider.chart_put('{1}')
           relay    | select * from postrider.unrouted_topics(), postrider.token_find(1, sha256(''))
           reader   | select * from postrider.relay, postrider.relay_destination, postrider.relay_route
           operator | select * from postrider.relay, postrider.unrouted_topics()

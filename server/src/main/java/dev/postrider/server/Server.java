@@ -12,6 +12,7 @@ import dev.postrider.server.api.Routing;
 import dev.postrider.server.console.ConsoleFeature;
 import dev.postrider.server.console.Pages;
 import dev.postrider.server.console.SignInCodes;
+import dev.postrider.server.console.Warning;
 import dev.postrider.server.health.HealthFeature;
 import dev.postrider.server.health.Pulse;
 import dev.postrider.server.messages.MessagesFeature;
@@ -27,6 +28,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -74,7 +76,8 @@ public final class Server implements AutoCloseable {
     this.console =
         builder.monitorOnly
             ? null
-            : new ConsoleFeature(builder.dataSource, builder.schema, access, codes);
+            : new ConsoleFeature(
+                builder.dataSource, builder.schema, access, codes, builder.doctor);
     @Nullable Fleet fleet =
         builder.monitorOnly ? null : new Fleet(builder.dataSource, builder.schema);
     Pulse pulse = new Pulse(builder.relay, fleet, config.oldestPending(), System::nanoTime);
@@ -148,7 +151,7 @@ public final class Server implements AutoCloseable {
     routing.install(javalinConfig);
     if (console != null) {
       boolean rootTaken = endpoints.stream().anyMatch(endpoint -> endpoint.path().equals("/"));
-      new Pages().install(javalinConfig, rootTaken);
+      new Pages(config.frameAncestors()).install(javalinConfig, rootTaken);
     }
   }
 
@@ -213,6 +216,7 @@ public final class Server implements AutoCloseable {
     private @Nullable DataSource direct;
     private @Nullable StreamConfig streams;
     private boolean monitorOnly;
+    private Callable<List<Warning>> doctor = List::of;
     private final List<Feature> features = new ArrayList<>();
 
     private Builder(DataSource dataSource) {
@@ -250,6 +254,12 @@ public final class Server implements AutoCloseable {
     /** Also pushes what the stream destination is given to connected clients. */
     public Builder streams(StreamConfig value) {
       this.streams = value;
+      return this;
+    }
+
+    /** What to warn about in the console: looks at the database, once a minute at most. */
+    public Builder doctor(Callable<List<Warning>> value) {
+      this.doctor = value;
       return this;
     }
 

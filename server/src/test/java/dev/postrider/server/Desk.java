@@ -122,7 +122,10 @@ public final class Desk implements AutoCloseable {
 
   /** One with a pool, for a great many calls. */
   public static Desk pooled(UnaryOperator<Server.Builder> with) {
-    TestPostgres postgres = another();
+    return pooled(another(), with);
+  }
+
+  public static Desk pooled(TestPostgres postgres, UnaryOperator<Server.Builder> with) {
     HikariConfig config = new HikariConfig();
     config.setDataSource(postgres.dataSource());
     config.setMaximumPoolSize(8);

@@ -175,7 +175,9 @@ class ServerLimitsTest {
                         new Times(Duration.ZERO, Duration.ZERO, Duration.ZERO, 0),
                         new Connections(0, 0),
                         new Rate(0, 0)),
-                    Duration.ZERO))
+                    Duration.ZERO,
+                    List.of("https://a; script-src *")))
+        .hasMessageContaining("frame ancestor must be an origin")
         .hasMessageContaining("port must be")
         .hasMessageContaining("request bytes")
         .hasMessageContaining("head time")

@@ -38,6 +38,11 @@ public final class TestPostgres implements AutoCloseable {
     return first(EmbeddedServer.start());
   }
 
+  /** Uses a server that the caller has started, such as one that keeps its data. */
+  public static TestPostgres on(EmbeddedServer server) {
+    return first(server);
+  }
+
   private static TestPostgres first(EmbeddedServer server) {
     return new TestPostgres(server, server.jdbcUrl());
   }

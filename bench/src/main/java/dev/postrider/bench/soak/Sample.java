@@ -25,7 +25,8 @@ record Sample(Map<String, Long> values) {
           ('postrider.dedupe'), ('postrider.inbox'), ('postrider.inbox_sequence'), ('postrider.stream_event'),
           ('postrider.dead_letter'), ('postrider.delivered_content'), ('postrider.audit'), ('postrider.replay_job'),
           ('postrider.worker'), ('postrider.lease'), ('postrider.relay'), ('postrider.relay_destination'),
-          ('postrider.relay_route'), ('postrider.retention'), ('postrider.retention_run')) t(name)
+          ('postrider.relay_route'), ('postrider.retention'), ('postrider.retention_run'),
+          ('postrider.chart_point')) t(name)
       """;
 
   private static final String CONNECTIONS =

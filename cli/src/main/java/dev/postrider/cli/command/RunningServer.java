@@ -3,11 +3,16 @@ package dev.postrider.cli.command;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.postrider.cli.config.Config;
+import dev.postrider.cli.doctor.Doctor;
+import dev.postrider.cli.doctor.Patient;
 import dev.postrider.message.PostriderException;
 import dev.postrider.relay.Relay;
 import dev.postrider.server.Metrics;
 import dev.postrider.server.Server;
 import dev.postrider.server.ServerConfig;
+import dev.postrider.server.console.Warning;
+import java.sql.SQLException;
+import java.util.List;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -51,6 +56,7 @@ final class RunningServer implements AutoCloseable {
               .config(config.server().config())
               .metrics(metrics)
               .direct(direct)
+              .doctor(() -> warnings(new Patient(pool, direct, config.schema())))
               .streams(config.server().streams());
       return new RunningServer(
           pool, (relay == null ? builder : builder.relay(relay::status)).start());
@@ -60,6 +66,12 @@ final class RunningServer implements AutoCloseable {
           ? e
           : new Failure(ExitCode.TROUBLE, "the server cannot start: " + e.getMessage());
     }
+  }
+
+  private static List<Warning> warnings(Patient patient) throws SQLException {
+    return Doctor.troubles(patient).stream()
+        .map(found -> new Warning(found.check(), found.text(), found.advice()))
+        .toList();
   }
 
   /** Starts the server of a relay: health and metrics, and nothing else. */

@@ -15,7 +15,14 @@ public record MonitorSettings(
   public ServerConfig config() {
     ServerConfig usual = ServerConfig.DEFAULT;
     return new ServerConfig(
-        host, port, tls, allowPlain, usual.proxies(), usual.limits(), usual.oldestPending());
+        host,
+        port,
+        tls,
+        allowPlain,
+        usual.proxies(),
+        usual.limits(),
+        usual.oldestPending(),
+        usual.frameAncestors());
   }
 
   static MonitorSettings read(Section relay) {

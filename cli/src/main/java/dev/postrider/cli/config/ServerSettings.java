@@ -9,6 +9,7 @@ import dev.postrider.server.access.Proxies;
 import dev.postrider.server.stream.StreamConfig;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,18 +25,20 @@ public record ServerSettings(
     Proxies proxies,
     Limits limits,
     Duration oldestPending,
+    List<String> frameAncestors,
     StreamConfig streams,
     int database) {
 
   /** What the server takes; fails if the host is not one of this machine. */
   public ServerConfig config() {
-    return new ServerConfig(host, port, tls, allowPlain, proxies, limits, oldestPending);
+    return new ServerConfig(
+        host, port, tls, allowPlain, proxies, limits, oldestPending, frameAncestors);
   }
 
   /** The same on another port. */
   public ServerSettings withPort(int value) {
     return new ServerSettings(
-        host, value, tls, allowPlain, proxies, limits, oldestPending, streams, database);
+        host, value, tls, allowPlain, proxies, limits, oldestPending, frameAncestors, streams, database);
   }
 
   static ServerSettings read(Section root) {
@@ -54,6 +57,7 @@ public record ServerSettings(
                   usual.oldestPending(),
                   Duration.ofSeconds(1),
                   Duration.ofDays(365)),
+              frameAncestors(section),
               streams(section),
               section.number("database-connections", 8, 2, 200));
       check(section, settings);
@@ -108,6 +112,17 @@ public record ServerSettings(
     } catch (IllegalArgumentException e) {
       section.problem("trusted-proxies", String.valueOf(e.getMessage()));
       return Proxies.NONE;
+    }
+  }
+
+  private static List<String> frameAncestors(Section section) {
+    List<String> origins = section.texts("frame-ancestors");
+    try {
+      return ServerConfig.DEFAULT.withFrameAncestors(origins).frameAncestors();
+    } catch (PostriderException e) {
+      section.problem(
+          "frame-ancestors", String.valueOf(e.getMessage()).replaceFirst("^server: ", ""));
+      return List.of();
     }
   }
 

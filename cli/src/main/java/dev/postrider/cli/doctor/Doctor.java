@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /** Runs every check. Thread-safe. */
 public final class Doctor {
@@ -34,7 +35,21 @@ public final class Doctor {
     OUTBOX.put("paused", WorkChecks::paused);
   }
 
+  private static final List<String> STORAGE =
+      List.of("sequences", "partitions", "vacuum", "retention", "old rows");
+
   private Doctor() {}
+
+  /** What is wrong with the database itself, for people who see from elsewhere what relays do. */
+  public static List<Finding> troubles(Patient patient) throws SQLException {
+    patient.database().one("select 1", row -> row.getInt(1));
+    List<Finding> findings = new ArrayList<>();
+    findings.add(look("transactions", ServerChecks::oldTransactions, patient));
+    for (String name : STORAGE) {
+      findings.add(look(name, Objects.requireNonNull(OUTBOX.get(name)), patient));
+    }
+    return findings.stream().filter(found -> found.level() == Finding.Level.TROUBLE).toList();
+  }
 
   /** Throws only if the database cannot be used at all; a check that fails is a finding. */
   public static List<Finding> examine(Patient patient) throws SQLException {

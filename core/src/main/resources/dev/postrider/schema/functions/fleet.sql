@@ -27,15 +27,19 @@ begin
   return true;
 end $$;
 
--- Records breakers that changed. Returns false if the relay has no record, so it has to be made again.
+-- Records breakers that changed. Returns false if the relay has no record, so it has to be made again. p_probe_in: the
+-- milliseconds until an open breaker lets a probe pass.
 create or replace function postrider.relay_breakers(
-  p_worker int, p_instance text, p_names text[], p_breakers text[], p_open_targets int[])
+  p_worker int, p_instance text, p_names text[], p_breakers text[], p_open_targets int[], p_probe_in bigint[])
 returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   update postrider.relay_destination d
-     set breaker = n.breaker, open_targets = n.open_targets, changed_at = now()
-    from unnest(p_names, p_breakers, p_open_targets) n(name, breaker, open_targets)
+     set breaker = n.breaker, open_targets = n.open_targets,
+         probe_at = case when n.breaker = 'open' then now() + n.probe_in * interval '1 millisecond' end,
+         changed_at = case when (d.breaker = 'closed') = (n.breaker = 'closed') and d.open_targets = n.open_targets
+                           then d.changed_at else now() end
+    from unnest(p_names, p_breakers, p_open_targets, p_probe_in) n(name, breaker, open_targets, probe_in)
    where d.worker = p_worker and d.name = n.name
      and exists (select from postrider.relay r where r.worker = p_worker and r.instance = p_instance);
   return found;

@@ -97,7 +97,7 @@ begin
   v_any := v_any or found;
   -- A destination that at least one relay reaches holds nothing back.
   return query
-    select p_id, 'breaker_open', max(d.changed_at), null::timestamptz, null, d.name, null::uuid, null, count(*)
+    select p_id, 'breaker_open', max(d.changed_at), min(d.probe_at), null, d.name, null::uuid, null, count(*)
       from postrider.relay_destination d
       join postrider.relay r on r.worker = d.worker
       join postrider.worker w on w.id = r.worker and w.instance = r.instance

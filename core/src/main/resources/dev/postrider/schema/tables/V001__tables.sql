@@ -390,7 +390,8 @@ create table postrider.relay_destination (
   type         text not null,
   breaker      text not null default 'closed' check (breaker in ('closed', 'open', 'half_open')),
   open_targets int not null default 0,
-  changed_at   timestamptz not null default now(),
+  changed_at   timestamptz not null default now(), -- of breaker or open_targets
+  probe_at     timestamptz, -- while the breaker is open
   primary key (worker, name)
 ) with (fillfactor = 50);
 
@@ -428,4 +429,11 @@ create table postrider.retention_run (
   holder text not null,
   until  timestamptz not null,
   every  interval not null         -- how often relays look
+) with (fillfactor = 50);
+
+-- What the console's charts show: a ring of half an hour, with one point every ten seconds from one of the servers.
+create table postrider.chart_point (
+  slot  smallint primary key,       -- place in the ring
+  at    timestamptz not null,
+  point double precision[] not null -- as in the events of /v1/live
 ) with (fillfactor = 50);

@@ -52,9 +52,10 @@ public final class Access {
     String address = address(context);
     @Nullable String shown = secret(context, guard);
     @Nullable String secret = shown == null ? Session.secret(context) : shown;
+    boolean session = shown == null && secret != null;
     @Nullable Permission needed = guard.permission();
     if (needed == null) {
-      return atPublic(secret, address, guard);
+      return new Caller(atPublic(secret, address, guard), address, session);
     }
     if (secret == null) {
       limit(byAddress.take(address));
@@ -79,7 +80,7 @@ public final class Access {
                   + " is limited to a tenant or namespace; this is about all of them")
           .toException();
     }
-    return new Caller(token, address);
+    return new Caller(token, address, session);
   }
 
   /**
@@ -98,12 +99,12 @@ public final class Access {
   }
 
   /** Public answers do not depend on a token, let alone on a database that can check it. */
-  private Caller atPublic(@Nullable String secret, String address, Guard guard) {
+  private @Nullable Token atPublic(@Nullable String secret, String address, Guard guard) {
     @Nullable Token token = secret == null ? null : ifKnown(secret, address);
     if (!guard.always()) {
       limit(token == null ? byAddress.take(address) : byToken.take(Long.toString(token.id())));
     }
-    return new Caller(token, address);
+    return token;
   }
 
   private @Nullable Token ifKnown(String secret, String address) {

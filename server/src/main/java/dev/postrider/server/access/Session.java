@@ -33,18 +33,25 @@ public final class Session {
     if (secret == null || secret.isEmpty()) {
       return null;
     }
-    // Cookies do not tell ports apart, so other programs on the same host are the same site.
-    @Nullable String site = context.header("Sec-Fetch-Site");
-    boolean own = site == null || OWN_SITE.contains(site);
-    if (!own || (!context.method().equals(HandlerType.GET) && context.header(HEADER) == null)) {
+    if (!ofOwnPage(context)
+        || (!context.method().equals(HandlerType.GET) && context.header(HEADER) == null)) {
       throw Problem.forbidden("a session is for the pages of this server only; send a token")
           .toException();
     }
     return secret;
   }
 
+  /** Cookies do not tell ports apart, so other programs on the same host are the same site. */
+  private static boolean ofOwnPage(Context context) {
+    @Nullable String site = context.header("Sec-Fetch-Site");
+    return site == null || OWN_SITE.contains(site);
+  }
+
   /** Begins a session, for as long as the token is good and {@link #LENGTH} at most. */
   public static void begin(Context context, String secret, Duration left) {
+    if (!ofOwnPage(context)) { // it would act as whoever owns the token of that page
+      throw Problem.forbidden("only pages of this server sign in").toException();
+    }
     Duration length = left.compareTo(LENGTH) < 0 ? left : LENGTH;
     write(context, secret, length.toSeconds());
   }

@@ -9,8 +9,9 @@ import org.jspecify.annotations.Nullable;
  * Who calls. Immutable.
  *
  * @param token null for somebody without one
+ * @param session whether it is a page of the console
  */
-public record Caller(@Nullable Token token, String address) {
+public record Caller(@Nullable Token token, String address, boolean session) {
   /** Who it is in the audit: names may be given again when a token is revoked, numbers are not. */
   public String name() {
     return token == null ? "anonymous" : token.name() + " (token " + token.id() + ")";

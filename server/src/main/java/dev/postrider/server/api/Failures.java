@@ -99,7 +99,7 @@ final class Failures {
             503,
             "database-unavailable",
             "Database unavailable",
-            "the database did not answer in time; try again"),
+            "the database did not answer in time; try again, or ask for less"),
         SOON);
   }
 

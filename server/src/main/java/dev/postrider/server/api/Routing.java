@@ -1,18 +1,25 @@
 package dev.postrider.server.api;
 
 import dev.postrider.access.Permission;
+import dev.postrider.store.Database;
 import io.javalin.config.JavalinConfig;
 import io.javalin.http.Context;
+import io.javalin.http.HandlerType;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Puts endpoints to work: access first, then the checks, then the handler. Immutable. */
 public record Routing(List<Endpoint> endpoints, Admission admission, Bodies bodies) {
   private static final String CALLER = "postrider.caller";
+
+  /** Pages of the console ask again and again, so no statement for them may take longer. */
+  private static final Duration PAGE_MAX = Duration.ofSeconds(2);
 
   /** Decides who may pass. */
   @FunctionalInterface
@@ -77,7 +84,11 @@ public record Routing(List<Endpoint> endpoints, Admission admission, Bodies bodi
       Endpoint endpoint, Context context, Caller caller, byte @Nullable [] sent) throws Exception {
     context.status(endpoint.status());
     Call call = Call.of(context, caller, endpoint.takes(), sent);
-    @Nullable Object answer = endpoint.handler().handle(call);
+    @Nullable Object answer =
+        caller.session() && endpoint.method().equals(HandlerType.GET)
+            ? Database.within(PAGE_MAX, () -> Optional.ofNullable(endpoint.handler().handle(call)))
+                .orElse(null)
+            : endpoint.handler().handle(call);
     if (answer != null) {
       context.contentType(endpoint.produces());
       context.result(JsonText.bytes(answer, call.may(Permission.PAYLOAD_READ)));

@@ -8,6 +8,7 @@ import dev.postrider.server.api.Feature;
 import dev.postrider.store.Schema;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import javax.sql.DataSource;
 
 /** The console's part of the API: sessions, and what it shows live. Thread-safe. */
@@ -15,8 +16,16 @@ public final class ConsoleFeature implements Feature {
   private final Live live;
   private final SessionEndpoints sessions;
 
-  public ConsoleFeature(DataSource dataSource, Schema schema, Access access, SignInCodes codes) {
-    this.live = new Live(dataSource, schema);
+  /**
+   * @param doctor looks at the database; called once a minute while a console is open
+   */
+  public ConsoleFeature(
+      DataSource dataSource,
+      Schema schema,
+      Access access,
+      SignInCodes codes,
+      Callable<List<Warning>> doctor) {
+    this.live = new Live(dataSource, schema, doctor);
     this.sessions = new SessionEndpoints(access, codes);
   }
 

@@ -31,6 +31,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -49,6 +50,9 @@ final class Live implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Live.class);
   private static final long TICK_MS = 400;
   private static final long UNWATCHED_TICKS = 5;
+  private static final Duration STATEMENT_MAX = Duration.ofSeconds(2);
+  private static final Duration KEEP_EVERY = Duration.ofSeconds(8);
+  private static final Duration EXAMINE_EVERY = Duration.ofMinutes(1);
   private static final int OUTCOMES_MAX = 100;
   private static final int VIEWERS_MAX = 512;
   private static final int VIEWERS_PER_TOKEN = 256;
@@ -58,31 +62,40 @@ final class Live implements AutoCloseable {
 
   private final DataSource dataSource;
   private final Schema schema;
+  private final Callable<List<Warning>> doctor;
   private final Database database;
+  private final History history;
   private final Fleet fleet;
   private final Pauses pauses;
   private final Rates rates = new Rates();
   private final Set<Viewer> viewers = ConcurrentHashMap.newKeySet();
-  private final ScheduledThreadPoolExecutor thread =
-      new ScheduledThreadPoolExecutor(1, Threads.named("postrider-console"));
+  private final ScheduledThreadPoolExecutor threads =
+      new ScheduledThreadPoolExecutor(2, Threads.named("postrider-console"));
   private final DeliveryTail tail = new DeliveryTail(false);
   private boolean begun;
-  private boolean failing;
+  private volatile boolean failing;
   private long ticks;
+  private long examinedNanos;
+  private volatile Instant keptAt = Instant.EPOCH;
+  private volatile List<Warning> warnings = List.of();
   private volatile @Nullable LiveEvent last;
   private volatile boolean closed;
 
-  Live(DataSource dataSource, Schema schema) {
+  Live(DataSource dataSource, Schema schema, Callable<List<Warning>> doctor) {
     this.dataSource = dataSource;
     this.schema = schema;
+    this.doctor = doctor;
     this.database = new Database(dataSource, schema);
+    this.history = new History(database);
     this.fleet = new Fleet(dataSource, schema);
     this.pauses = new Pauses(dataSource, schema);
   }
 
   void start() {
     ScheduledFuture<?> unused =
-        thread.scheduleWithFixedDelay(this::tick, 0, TICK_MS, TimeUnit.MILLISECONDS);
+        threads.scheduleWithFixedDelay(this::tick, 0, TICK_MS, TimeUnit.MILLISECONDS);
+    ScheduledFuture<?> unusedToo =
+        threads.scheduleWithFixedDelay(this::examine, 0, 1, TimeUnit.SECONDS);
   }
 
   Endpoint endpoint() {
@@ -120,7 +133,7 @@ final class Live implements AutoCloseable {
     @Nullable LiveEvent now = last;
     if (now != null) {
       Status status = Objects.requireNonNull(now.status());
-      viewer.offer(framed(LiveEvent.sample(now.at(), status, rates.after(after))));
+      viewer.offer(framed(LiveEvent.sample(now.at(), status, warnings, rates.after(after))));
     }
     viewers.add(viewer);
     if (closed) {
@@ -133,11 +146,15 @@ final class Live implements AutoCloseable {
   void beat(Backlog backlog, Fleet.State relays) {
     try {
       Instant now = Instant.now();
-      Status status = Status.of(backlog, relays, pauses.list());
+      Status status = Status.of(backlog, relays, Database.within(STATEMENT_MAX, pauses::list));
       @Nullable List<@Nullable Double> point = rates.point(now, backlog);
-      last = LiveEvent.sample(now, status, null);
-      publish(LiveEvent.sample(now, status, point == null ? null : List.of(point)));
-    } catch (SQLException e) {
+      last = LiveEvent.sample(now, status, warnings, null);
+      publish(LiveEvent.sample(now, status, warnings, point == null ? null : List.of(point)));
+      if (point != null && keptAt.plus(KEEP_EVERY).isBefore(now)) {
+        keptAt = now;
+        history.keep(point);
+      }
+    } catch (Exception e) {
       failed(e);
     }
   }
@@ -164,23 +181,40 @@ final class Live implements AutoCloseable {
       viewers.forEach(Viewer::tick);
       boolean watched = !viewers.isEmpty();
       if (watched || ticks++ % UNWATCHED_TICKS == 0) {
-        read(watched);
+        boolean died = Database.within(STATEMENT_MAX, () -> read(watched));
+        if (watched && died) {
+          refresh();
+        }
         failing = false;
       }
-    } catch (SQLException | RuntimeException e) {
+    } catch (Exception e) {
       failed(e);
     }
   }
 
-  /** Holds a connection for the moment of reading only, and one at a time. */
-  private void read(boolean watched) throws SQLException {
-    boolean died;
+  /** Looks for what to warn about, once a minute while somebody watches. */
+  private void examine() {
+    try {
+      long now = System.nanoTime();
+      boolean due = examinedNanos == 0 || now - examinedNanos > EXAMINE_EVERY.toNanos();
+      if (!viewers.isEmpty() && due) {
+        examinedNanos = now;
+        warnings = List.copyOf(Database.within(STATEMENT_MAX, doctor::call));
+      }
+    } catch (Exception e) {
+      failed(e);
+    }
+  }
+
+  /** Holds a connection for the moment of reading only. Returns whether a message died. */
+  private boolean read(boolean watched) throws SQLException {
     try (Database.Session session = database.open()) {
       List<Attempt> fresh = tail.attempts(session);
       rates.enqueuedEver(DeliveryTail.enqueued(session));
       if (!begun) {
+        rates.restore(History.read(session));
         begun = true; // those are from before
-        return;
+        return false;
       }
       rates.count(fresh, tail.share());
       if (watched && !fresh.isEmpty()) {
@@ -191,10 +225,7 @@ final class Live implements AutoCloseable {
                 tail.complete(session, shown).stream().map(LiveEvent.Outcome::of).toList(),
                 fresh.size() - shown.size()));
       }
-      died = fresh.stream().anyMatch(attempt -> attempt.state() == AttemptState.FAILED);
-    }
-    if (watched && died) {
-      refresh();
+      return fresh.stream().anyMatch(attempt -> attempt.state() == AttemptState.FAILED);
     }
   }
 
@@ -219,13 +250,13 @@ final class Live implements AutoCloseable {
   }
 
   /** A death is shown at once, not with the next sample. */
-  private void refresh() throws SQLException {
+  private void refresh() throws Exception {
     Backlog backlog;
     try (Connection connection = dataSource.getConnection()) {
       connection.setAutoCommit(true);
       backlog = Backlog.read(connection, schema);
     }
-    beat(backlog, fleet.read());
+    beat(backlog, Database.within(STATEMENT_MAX, fleet::read));
   }
 
   private void failed(Exception e) {
@@ -239,13 +270,13 @@ final class Live implements AutoCloseable {
   public void close() {
     closed = true;
     viewers.forEach(Viewer::end);
-    thread.shutdown();
+    threads.shutdown();
     try {
-      if (!thread.awaitTermination(2, TimeUnit.SECONDS)) {
-        thread.shutdownNow();
+      if (!threads.awaitTermination(2, TimeUnit.SECONDS)) {
+        threads.shutdownNow();
       }
     } catch (InterruptedException e) {
-      thread.shutdownNow();
+      threads.shutdownNow();
       Thread.currentThread().interrupt();
     }
   }

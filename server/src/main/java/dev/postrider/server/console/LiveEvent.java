@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * What the console is told, as one event.
  *
  * @param status what waits now, as {@code /v1/status} has it
+ * @param warnings about the database, looked for once a minute
  * @param points for the charts, the oldest first; each holds the time in milliseconds, enqueued,
  *     delivered, retried and dead messages per second, pending messages, the age of the oldest in
  *     seconds, and the median and 99th percentile of the delivery latency in milliseconds, null if
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 record LiveEvent(
     Instant at,
     @Nullable Status status,
+    @Nullable List<Warning> warnings,
     @Nullable List<List<@Nullable Double>> points,
     @Nullable List<Outcome> outcomes,
     @Nullable Integer more) {
@@ -60,11 +62,14 @@ record LiveEvent(
   }
 
   static LiveEvent sample(
-      Instant at, Status status, @Nullable List<List<@Nullable Double>> points) {
-    return new LiveEvent(at, status, points, null, null);
+      Instant at,
+      Status status,
+      List<Warning> warnings,
+      @Nullable List<List<@Nullable Double>> points) {
+    return new LiveEvent(at, status, warnings, points, null, null);
   }
 
   static LiveEvent outcomes(Instant at, List<Outcome> outcomes, int more) {
-    return new LiveEvent(at, null, null, outcomes, more);
+    return new LiveEvent(at, null, null, null, outcomes, more);
   }
 }

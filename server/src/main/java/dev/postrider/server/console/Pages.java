@@ -10,6 +10,7 @@ import java.io.InputStream;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
@@ -30,7 +31,7 @@ public final class Pages {
   /** Nothing but our own files runs, and it talks to nobody but this server. */
   private static final String POLICY =
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
-          + " base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+          + " base-uri 'none'; form-action 'none'; frame-ancestors ";
 
   private static final Pattern FILE = Pattern.compile("[a-z0-9-]+(?:/[a-z0-9-]+)?\\.([a-z]+)");
   private static final Map<String, String> TYPES =
@@ -41,6 +42,17 @@ public final class Pages {
           "svg", "image/svg+xml");
 
   private final Map<String, Page> pages = new ConcurrentHashMap<>();
+
+  private final String policy;
+  private final boolean framed;
+
+  /**
+   * @param frameAncestors origins whose pages may show the console in a frame
+   */
+  public Pages(List<String> frameAncestors) {
+    this.framed = !frameAncestors.isEmpty();
+    this.policy = POLICY + (framed ? String.join(" ", frameAncestors) : "'none'");
+  }
 
   private record Page(byte[] bytes, String type, String tag) {}
 
@@ -77,9 +89,12 @@ public final class Pages {
       throw Problem.notFound("there is nothing at " + context.path()).toException();
     }
     context
-        .header("Content-Security-Policy", POLICY)
+        .header("Content-Security-Policy", policy)
         .header("Cache-Control", "no-cache")
         .header("ETag", page.tag);
+    if (framed) {
+      context.res().setHeader("X-Frame-Options", null); // it knows no list; the policy does
+    }
     if (Objects.equals(context.header("If-None-Match"), page.tag)) {
       context.status(304);
     } else {

@@ -3,6 +3,7 @@ package dev.postrider.server.console;
 import dev.postrider.message.AttemptState;
 import dev.postrider.observe.Attempt;
 import dev.postrider.observe.Backlog;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * messages are counted come in lumps of a second. Thread-safe.
  */
 final class Rates {
-  private static final int KEPT = 900;
+  private static final Duration KEPT = Duration.ofMinutes(30);
   private static final int SMOOTHED = 3;
   private static final int LATENCIES_MAX = 4096;
 
@@ -48,6 +49,13 @@ final class Rates {
       if (attempt.state() == AttemptState.DISPATCHED && latency != null) {
         latencies[latencyCount++ % LATENCIES_MAX] = latency;
       }
+    }
+  }
+
+  /** Points from before this server was started, the oldest first. */
+  synchronized void restore(List<List<@Nullable Double>> earlier) {
+    for (int i = earlier.size() - 1; i >= 0; i--) {
+      points.addFirst(earlier.get(i));
     }
   }
 
@@ -92,7 +100,7 @@ final class Rates {
     latencyCount = 0;
     if (before != null) {
       points.add(point);
-      if (points.size() > KEPT) {
+      while (time(points.element()) < at.toEpochMilli() - KEPT.toMillis()) {
         points.remove();
       }
       return point;

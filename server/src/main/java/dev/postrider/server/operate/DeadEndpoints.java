@@ -186,7 +186,7 @@ final class DeadEndpoints {
                   selection.filter(),
                   fingerprint,
                   patience,
-                  ids -> dead.requeue(call.actor(), ids));
+                  (ids, route) -> dead.requeue(call.actor(), ids, route));
     } else {
       count = dead.requeue(call.actor(), selection.filter(), patience);
     }
@@ -208,7 +208,7 @@ final class DeadEndpoints {
                   selection.filter(),
                   fingerprint,
                   patience,
-                  ids -> dead.discard(call.actor(), reason, ids));
+                  (ids, route) -> dead.discard(call.actor(), reason, ids, route));
     } else {
       count = dead.discard(call.actor(), reason, selection.filter(), patience);
     }

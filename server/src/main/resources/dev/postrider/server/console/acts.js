@@ -7,32 +7,44 @@ import { ask } from './ui.js';
 const after = (then, text) => { then(); refresh().catch(() => {}); return text; };
 const flags = filter => Object.entries(filter).map(([name, value]) => ` --${name.replace(/_/g, '-')} ${quoted(value)}`).join('');
 
-export const requeueOne = (id, then) => ask({
+// Acts on a named subscription say so; others are about all subscriptions where the message is dead.
+const only = subscription => (subscription ? { subscription } : undefined);
+const onlyFlag = subscription => (subscription ? ` --subscription ${quoted(subscription)}` : '');
+
+export const requeueOne = (id, then, subscription) => ask({
   title: 'Requeue this message?', text: 'It is delivered again under the same id, with attempts from zero.',
-  verb: 'Requeue', command: `./postrider dead requeue ${id} --yes`,
-  run: async () => { await post(`/dead/${id}/requeue`); return after(then, 'The message is on its way again.'); },
+  verb: 'Requeue', command: `./postrider dead requeue ${id}${onlyFlag(subscription)} --yes`,
+  run: async () => { await post(`/dead/${id}/requeue`, only(subscription)); return after(then, 'The message is on its way again.'); },
 });
 
-export const discardOne = (id, then) => ask({
+export const discardOne = (id, then, subscription) => ask({
   title: 'Discard this message?', text: 'It is not delivered. If its key waits for it, the key goes on without it. It stays in the database and can still be requeued.',
-  verb: 'Discard 1 message', danger: true, reason: true, command: reason => `./postrider dead discard ${id} --reason ${quoted(reason || '…')} --yes`,
-  run: async reason => { await post(`/dead/${id}/discard`, { reason }); return after(then, 'Discarded. Undo: requeue it.'); },
+  verb: 'Discard 1 message', danger: true, reason: true, command: reason => `./postrider dead discard ${id}${onlyFlag(subscription)} --reason ${quoted(reason || '…')} --yes`,
+  run: async reason => { await post(`/dead/${id}/discard`, { reason, ...only(subscription) }); return after(then, 'Discarded. Undo: requeue it.'); },
 });
 
-export const requeueSome = (ids, then) => ask({
+// Lists of ids are about all subscriptions, so those of one are sent one by one.
+async function each(act, ids, body, subscription) {
+  if (!subscription) return Number((await post(`/dead/${act}`, { ids, ...body })).count);
+  for (const id of ids) await post(`/dead/${id}/${act}`, { ...body, subscription });
+  return ids.length;
+}
+
+export const requeueSome = (ids, then, subscription) => ask({
   title: `Requeue ${plural(ids.length, 'message')}?`, text: 'They are delivered again under the same ids, oldest first.',
-  verb: `Requeue ${number(ids.length)}`, command: `./postrider dead requeue ${ids.join(' ')} --yes`,
-  run: async () => { const done = await post('/dead/requeue', { ids }); return after(then, `${plural(Number(done.count), 'message')} requeued.`); },
+  verb: `Requeue ${number(ids.length)}`, command: `./postrider dead requeue ${ids.join(' ')}${onlyFlag(subscription)} --yes`,
+  run: async () => after(then, `${plural(await each('requeue', ids, {}, subscription), 'message')} requeued.`),
 });
 
-export const discardSome = (ids, then) => ask({
+export const discardSome = (ids, then, subscription) => ask({
   title: `Discard ${plural(ids.length, 'message')}?`, text: 'They are not delivered. They stay in the database and can still be requeued.',
-  verb: `Discard ${number(ids.length)}`, danger: true, reason: true, command: reason => `./postrider dead discard ${ids.join(' ')} --reason ${quoted(reason || '…')} --yes`,
-  run: async reason => { const done = await post('/dead/discard', { ids, reason }); return after(then, `${plural(Number(done.count), 'message')} discarded.`); },
+  verb: `Discard ${number(ids.length)}`, danger: true, reason: true, command: reason => `./postrider dead discard ${ids.join(' ')}${onlyFlag(subscription)} --reason ${quoted(reason || '…')} --yes`,
+  run: async reason => after(then, `${plural(await each('discard', ids, { reason }, subscription), 'message')} discarded.`),
 });
 
 export const filterOf = group => {
   const filter = { namespace: group.namespace, topic: group.topic };
+  if (group.only) filter.subscription = group.only;
   if (group.code) filter.code = group.code;
   return filter;
 };
@@ -58,16 +70,20 @@ export const discardGroup = (group, count, alone, then) => ask({
   },
 });
 
+// Keys of a named subscription are those of its topic.
+const keyBody = key => ({ namespace: key.namespace, key: key.key, ...(key.route.subscription ? { topic: key.route.topic, subscription: key.route.subscription } : {}) });
+const keyWords = key => `${quoted(key.namespace)} ${quoted(key.key)}${key.route.subscription ? ` --topic ${quoted(key.route.topic)} --subscription ${quoted(key.route.subscription)}` : ''}`;
+
 export const retryKey = (key, then) => ask({
   title: `Retry key ${key.key}?`, text: `Its dead message is tried again. If it is delivered, ${key.followers === 1 ? 'the message' : `the ${number(key.followers)}${key.followers >= 1000 ? '+' : ''} messages`} behind it follow in order. If it dies again, they wait on.`,
-  verb: 'Retry', command: `./postrider keys retry ${quoted(key.namespace)} ${quoted(key.key)}`,
-  run: async () => { await post('/keys/retry', { namespace: key.namespace, key: key.key }); return after(then, `${key.key}: the first message is tried again.`); },
+  verb: 'Retry', command: `./postrider keys retry ${keyWords(key)}`,
+  run: async () => { await post('/keys/retry', keyBody(key)); return after(then, `${key.key}: the first message is tried again.`); },
 });
 
 export const skipKey = (key, then) => ask({
   title: `Skip the dead message of key ${key.key}?`, text: `It is discarded, and ${key.followers === 1 ? 'the message behind it is' : `the ${number(key.followers)}${key.followers >= 1000 ? '+' : ''} messages behind it are`} delivered without it.`,
-  verb: 'Skip 1 message', danger: true, reason: true, command: reason => `./postrider keys skip ${quoted(key.namespace)} ${quoted(key.key)} --reason ${quoted(reason || '…')} --yes`,
-  run: async reason => { await post('/keys/skip', { namespace: key.namespace, key: key.key, reason }); return after(then, `${key.key} goes on without it.`); },
+  verb: 'Skip 1 message', danger: true, reason: true, command: reason => `./postrider keys skip ${keyWords(key)} --reason ${quoted(reason || '…')} --yes`,
+  run: async reason => { await post('/keys/skip', { ...keyBody(key), reason }); return after(then, `${key.key} goes on without it.`); },
 });
 
 export const pauseDestination = (d, then) => ask({
@@ -82,18 +98,19 @@ export const resumeDestination = (d, then) => ask({
   run: async () => { await post('/destinations/resume', { name: d.name }); return after(then, `Destination ${d.name} goes on.`); },
 });
 
-const topicBody = t => ({ namespace: t.namespace, topic: t.topic });
+const topicBody = t => ({ namespace: t.namespace, topic: t.topic, ...only(t.subscription) });
+const kind = t => (t.subscription ? 'subscription' : 'topic');
 
 export const pauseTopic = (t, then) => ask({
-  title: `Pause topic ${topicOf(t)}?`, text: `Its messages stay pending; ${number(t.pending)} wait now. Keys that also have messages of other topics wait as a whole.`,
-  verb: 'Pause', danger: true, command: `./postrider pause topic ${quoted(topicOf(t))}`,
-  run: async () => { await post('/topics/pause', topicBody(t)); return after(then, `Topic ${topicOf(t)} is paused. Undo: resume it.`); },
+  title: `Pause ${kind(t)} ${topicOf(t)}?`, text: `Its messages stay pending; ${number(t.pending)} wait now. Keys that also have messages of other topics wait as a whole.`,
+  verb: 'Pause', danger: true, command: `./postrider pause ${kind(t)} ${quoted(topicOf(t))}`,
+  run: async () => { await post(`/${kind(t)}s/pause`, topicBody(t)); return after(then, `${topicOf(t)} is paused. Undo: resume it.`); },
 });
 
 export const resumeTopic = (t, then) => ask({
-  title: `Resume topic ${topicOf(t)}?`, text: `${number(t.pending)} of its messages wait.`,
-  verb: 'Resume', command: `./postrider resume topic ${quoted(topicOf(t))}`,
-  run: async () => { await post('/topics/resume', topicBody(t)); return after(then, `Topic ${topicOf(t)} goes on.`); },
+  title: `Resume ${kind(t)} ${topicOf(t)}?`, text: `${number(t.pending)} of its messages wait.`,
+  verb: 'Resume', command: `./postrider resume ${kind(t)} ${quoted(topicOf(t))}`,
+  run: async () => { await post(`/${kind(t)}s/resume`, topicBody(t)); return after(then, `${topicOf(t)} goes on.`); },
 });
 
 export const replayOne = (message, then) => ask({

@@ -130,7 +130,7 @@ function Frame({ session, signOut }) {
           ${may.unlimited && html`<p class="small" role="status"><span class=${`dot ${live.connected ? 'good' : 'bad'}`}></span>${live.connected ? 'live' : 'no connection'}</p>`}
           <p class="small who" title=${session.permissions.join(', ')}>${session.name}${session.role ? `, ${session.role}` : ''}${session.limits.length ? ` (${session.limits.join(', ')})` : ''}</p>
           <div class="side-buttons"><button type="button" class="quiet small" onClick=${flip}>${theme === 'dark' ? 'Light' : 'Dark'}</button>
-            <button type="button" class="quiet small" onClick=${() => setHelp(true)}>Keys ?</button>
+            <button type="button" class="quiet small" onClick=${() => setHelp(true)}>Help</button>
             <button type="button" class="quiet small" id="sign-out" onClick=${signOut}>Sign out</button></div>
         </footer>
       </aside>

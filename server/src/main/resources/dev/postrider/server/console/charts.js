@@ -29,10 +29,11 @@ export function Chart({ title, points, series, format, theme }) {
     plot.current = new uPlot({
       width: place.current.clientWidth || 300,
       height: HEIGHT,
+      padding: [10, 10, 0, 0],
       legend: { show: false },
       cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
-      scales: { y: { range: (u, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
-      axes: [{ ...axis, space: 80, size: 26, values: (u, times) => times.map(t => clock(t, u)) },
+      scales: { y: { range: (u, low, high) => [0, high > 0 ? high * 1.1 : 10] } },
+      axes: [{ ...axis, space: 80, size: 30, gap: 8, values: (u, times) => times.map(t => clock(t, u)) },
         { ...axis, size: 56, space: 34, values: (u, values) => values.map(v => format(v)) }],
       series: [{}, ...series.map(s => ({
         label: s.label, stroke: colour(s.colour), width: 1.6, points: { show: false }, spanGaps: true,

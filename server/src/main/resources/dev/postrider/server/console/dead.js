@@ -1,5 +1,5 @@
 // Dead letters by what went wrong.
-import { html, useEffect, useState } from './lib.js';
+import { html, useState } from './lib.js';
 import { params } from './api.js';
 import { discardGroup, discardOne, discardSome, filterOf, requeueGroup, requeueOne, requeueSome } from './acts.js';
 import { Time, number, plural, shortId, topicOf } from './format.js';
@@ -14,8 +14,7 @@ const ErrorText = ({ text }) => text ? html`<pre class="error">${text.length > 3
 function Letters({ group, may, version, changed }) {
   const [cursor, setCursor] = useState('');
   const [selected, setSelected] = useState(new Set());
-  const { data, error, reload } = useFetch('/dead' + params({ ...filterOf(group), order: 'newest', limit: PAGE, cursor }));
-  useEffect(reload, [version]);
+  const { data, error, reload } = useFetch('/dead' + params({ ...filterOf(group), order: 'newest', limit: PAGE, cursor }), 0, version);
   const toggle = id => setSelected(last => {
     const next = new Set(last);
     if (!next.delete(id)) next.add(id);
@@ -28,15 +27,15 @@ function Letters({ group, may, version, changed }) {
   return html`
     ${may.operate && may.unlimited && html`<div class="selection" role="group" aria-label="Selected messages">
       <span class="muted">${plural(ids.length, 'message')} selected</span>
-      <button type="button" disabled=${!ids.length} onClick=${() => requeueSome(ids, done)}>Requeue selected</button>
-      <button type="button" disabled=${!ids.length} onClick=${() => discardSome(ids, done)}>Discard selected…</button></div>`}
+      <button type="button" disabled=${!ids.length} onClick=${() => requeueSome(ids, done, group.only)}>Requeue selected</button>
+      <button type="button" disabled=${!ids.length} onClick=${() => discardSome(ids, done, group.only)}>Discard selected…</button></div>`}
     <${Table} label=${`Dead letters of ${topicOf(group)}`} rows=${data.items} keyOf=${r => r.id} open=${r => go(`#/messages/${r.id}`)}
       selected=${selected} onSelect=${may.operate && may.unlimited ? toggle : null} cells=${[
         ['message', r => html`<a href=${`#/messages/${r.id}`}><code title=${r.id}>${shortId(r.id)}</code></a>`],
         ['key', r => r.key ? html`${r.key}<span class="muted">#${String(r.sequence)}</span>${r.blocking ? html` <${Badge} state="open">blocks its key</${Badge}>` : ''}` : ''],
         ['type', r => r.event_type, 'wide'], ['tries', r => number(r.attempts), 'num wide'], ['died', r => html`<${Time} at=${r.died_at} />`, 'num'],
-        ['', r => may.operate && html`<span class="row-acts"><button type="button" class="small" data-key="r" onClick=${() => requeueOne(r.id, done)}>Requeue</button>
-          <button type="button" class="small" onClick=${() => discardOne(r.id, done)}>Discard…</button></span>`, 'num wide']]} />
+        ['', r => may.operate && html`<span class="row-acts"><button type="button" class="small" data-key="r" onClick=${() => requeueOne(r.id, done, group.only)}>Requeue</button>
+          <button type="button" class="small" onClick=${() => discardOne(r.id, done, group.only)}>Discard…</button></span>`, 'num wide']]} />
     <nav class="pager" aria-label="Pages of dead letters">
       ${cursor && html`<button type="button" onClick=${() => setCursor('')}>Newest</button>`}
       ${data.next && html`<button type="button" onClick=${() => setCursor(data.next)}>Older</button>`}</nav>`;
@@ -45,7 +44,6 @@ function Letters({ group, may, version, changed }) {
 function Group({ group, alone, complete, may, version, changed }) {
   const [open, setOpen] = useState(false);
   const count = number(group.count) + (complete ? '' : '+');
-  const example = { id: group.example };
   return html`
     <${Panel}>
       <div class="group" data-group=${group.fingerprint}>
@@ -57,7 +55,7 @@ function Group({ group, alone, complete, may, version, changed }) {
             ${' · '}<a href=${`#/messages/${group.example}`}>newest example</a></p>
         </div>
         ${may.operate && html`<div class="group-acts">
-          ${group.count > 1 && html`<button type="button" onClick=${() => requeueOne(example.id, changed)}>Try one first</button>`}
+          ${group.count > 1 && html`<button type="button" onClick=${() => requeueOne(group.example, changed, group.only)}>Try one first</button>`}
           <button type="button" class="primary" data-key="r" onClick=${() => requeueGroup(group, count, alone, changed)}>Requeue ${group.count === 1 ? '' : 'all '}${count}</button>
           <button type="button" onClick=${() => discardGroup(group, count, alone, changed)}>Discard…</button></div>`}
       </div>
@@ -69,10 +67,11 @@ function Group({ group, alone, complete, may, version, changed }) {
 
 export function Dead({ may }) {
   const { deaths, status } = useLive();
-  const { data, error, reload } = useFetch('/dead/groups', 10000);
   const version = `${deaths}/${status ? status.dead : ''}`;
-  useEffect(reload, [version]);
-  const groups = data ? data.items : [];
+  const { data, error, reload } = useFetch('/dead/groups', 10000, version);
+  // Where a topic has dead letters of named subscriptions, the default one has to be named, too.
+  const named = new Set((data ? data.items : []).filter(g => g.subscription).map(g => `${g.namespace}/${g.topic}`));
+  const groups = (data ? data.items : []).map(g => ({ ...g, only: g.subscription || (named.has(`${g.namespace}/${g.topic}`) ? 'default' : '') }));
   const same = group => groups.filter(g => topicOf(g) === topicOf(group) && g.code === group.code).length === 1;
   return html`
     <${Page} title="Dead letters" actions=${html`<button type="button" onClick=${reload}>Refresh</button>`}>

@@ -4,6 +4,7 @@ import { pauseDestination, pauseTopic, resumeDestination, resumeTopic } from './
 import { Time, duration, number, plural, topicOf } from './format.js';
 import { useLive } from './live.js';
 import { breakerOf, destinations, destinationsOf } from './problems.js';
+import { searchTopic } from './query.js';
 import { Badge, Command, Empty, Failed, Loading, Page, Panel, Table, useFetch } from './ui.js';
 
 const nothing = () => {};
@@ -25,8 +26,8 @@ export function Relays() {
           : html`<${Empty} title="No relay runs">Nothing is delivered without one. Start it with <code>./postrider relay</code>, or inside an application.</${Empty}>`}
       </${Panel}>
       ${status.relays.filter(r => r.routes.length).map(r => html`
-        <${Panel} key=${r.instance} title=${`Routes of ${r.name}`}><${Table} label=${`Routes of ${r.name}`} rows=${r.routes} keyOf=${t => `${t.namespace}/${t.topic}`} cells=${[
-          ['namespace', t => t.namespace], ['topic', t => t.topic], ['destination', t => t.destination]]} /></${Panel}>`)}
+        <${Panel} key=${r.instance} title=${`Routes of ${r.name}`}><${Table} label=${`Routes of ${r.name}`} rows=${r.routes} keyOf=${topicOf} cells=${[
+          ['namespace', t => t.namespace], ['topic', t => t.topic], ...(r.routes.some(t => t.subscription) ? [['subscription', t => t.subscription]] : []), ['destination', t => t.destination]]} /></${Panel}>`)}
       <${Panel} title="Leases">
         <${Failed} error=${error} />
         ${leases && (leases.items.length ? html`<${Table} label="Leases" rows=${leases.items} keyOf=${l => String(l.token)} cells=${[
@@ -76,18 +77,21 @@ export function Topics({ may }) {
   const { status } = useLive();
   if (!status) return html`<${Page} title="Topics"><${Loading} /></${Page}>`;
   const paused = new Map(status.paused.filter(p => p.kind === 'topic').map(p => [p.name, p]));
+  const subscriptions = new Map(status.paused.filter(p => p.kind === 'subscription').map(p => [p.name, p]));
+  const pauseOf = t => paused.get(`${t.namespace}/${t.topic}`) || subscriptions.get(`${t.namespace}/${t.topic}#${t.subscription || 'default'}`);
+  const pausedItself = t => (t.subscription ? subscriptions : paused).has(topicOf(t));
   const idle = [...paused.keys()].filter(name => !status.topics.some(t => topicOf(t) === name))
     .map(name => ({ namespace: name.split('/')[0], topic: name.split('/').slice(1).join('/'), pending: 0, dead: 0 }));
   const rows = [...status.topics, ...idle].sort((a, b) => topicOf(a).localeCompare(topicOf(b)));
   return html`
     <${Page} title="Topics">
       ${rows.length ? html`<${Panel}><${Table} label="Topics" rows=${rows} keyOf=${topicOf} cells=${[
-        ['topic', t => html`<a href=${`#/messages?q=${encodeURIComponent(`namespace:${t.namespace} topic:${t.topic}`)}`}>${topicOf(t)}</a>`],
-        ['state', t => paused.has(topicOf(t)) ? html`<${Badge} state="paused" /> <span class="muted wide">by ${paused.get(topicOf(t)).paused_by}</span>` : html`<span class="muted">runs</span>`],
+        ['topic', t => html`<a href=${searchTopic(t)}>${topicOf(t)}</a>`],
+        ['state', t => pauseOf(t) ? html`<${Badge} state="paused" /> <span class="muted wide">by ${pauseOf(t).paused_by}</span>` : html`<span class="muted">runs</span>`],
         ['pending', t => (t.estimated ? '~' : '') + number(t.pending), 'num'], ['oldest', t => t.pending ? duration(t.oldest_age_seconds) : '', 'num'],
         ['dead', t => t.dead ? html`<a class="bad-text" href="#/dead">${number(t.dead)}</a>` : '', 'num'],
         ['to', t => destinationsOf(status, t).join(', ') || html`<${Badge} state="open">no route</${Badge}>`, 'wide'],
-        ['', t => may.operate && (paused.has(topicOf(t)) ? html`<button type="button" class="small primary" onClick=${() => resumeTopic(t, nothing)}>Resume</button>`
+        ['', t => may.operate && (pausedItself(t) ? html`<button type="button" class="small primary" onClick=${() => resumeTopic(t, nothing)}>Resume</button>`
           : html`<button type="button" class="small" onClick=${() => pauseTopic(t, nothing)}>Pause…</button>`), 'num']]} /></${Panel}>`
         : html`<${Empty} title="No topic has pending or dead messages">Topics are listed while something waits or is dead. Delivered messages are on the page Messages.</${Empty}>`}
       ${status.topics_more && html`<p class="muted">There are more: these are the 100 with the most pending and dead messages.</p>`}

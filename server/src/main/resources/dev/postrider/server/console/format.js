@@ -43,9 +43,11 @@ export const Time = ({ at, relative }) => at
       relative ? `${ago(at)} ago` : shortTime(at)}</time>`
   : null;
 
-export const shortId = id => `${id.slice(0, 8)}…${id.slice(-6)}`;
+// The first part is the time, which a narrow screen has no room for.
+export const shortId = id => html`<span class="wide">${id.slice(0, 8)}</span>…${id.slice(-6)}`;
 
-export const topicOf = item => `${item.namespace}/${item.topic}`;
+// As commands and pauses name it. A named subscription follows its topic; the default one has no name.
+export const topicOf = item => `${item.namespace.replace(/%/g, '%25').replace(/\//g, '%2F')}/${item.topic}${item.subscription ? `#${item.subscription}` : ''}`;
 
 // One word for a shell.
 export const quoted = text => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${String(text).replace(/'/g, "'\\''")}'`);

@@ -1,19 +1,18 @@
 // Keys that wait for an operator, and the way to the sequence of any key.
-import { html, useEffect, useState } from './lib.js';
+import { html, useState } from './lib.js';
 import { params } from './api.js';
 import { retryKey, skipKey } from './acts.js';
 import { Time, duration, number, plural, shortId } from './format.js';
 import { useLive } from './live.js';
-import { word } from './query.js';
+import { search, word } from './query.js';
 import { Command, Empty, Failed, Loading, Page, Panel, Table, go, useFetch } from './ui.js';
 
-const sequence = (namespace, key) => `#/messages?q=${encodeURIComponent(`${word('namespace', namespace)} ${word('key', key)}`)}`;
+const sequence = (namespace, key) => search(word('namespace', namespace), word('key', key));
 
 export function Keys({ may }) {
   const { deaths, status } = useLive();
   const [cursor, setCursor] = useState('');
-  const { data, error, reload } = useFetch('/keys/blocked' + params({ limit: 50, cursor }), 5000);
-  useEffect(reload, [deaths, status && status.blocked_keys]);
+  const { data, error, reload } = useFetch('/keys/blocked' + params({ limit: 50, cursor }), 5000, `${deaths}/${status ? status.blocked_keys : ''}`);
   const [namespace, setNamespace] = useState('');
   const [key, setKey] = useState('');
   return html`
@@ -29,7 +28,7 @@ export function Keys({ may }) {
             ['for', k => duration(k.blocked_seconds), 'num'],
             ['behind', k => number(k.followers) + (k.followers >= 1000 ? '+' : ''), 'num'],
             ['dead message', k => html`<a href=${`#/messages/${k.head}`}><code title=${k.head}>${shortId(k.head)}</code></a> <span class="muted">#${String(k.sequence)}</span>`, 'wide'],
-            ['topic', k => k.route.topic, 'wide'], ['code', k => k.code || '', 'wide'],
+            ['topic', k => k.route.topic + (k.route.subscription ? `#${k.route.subscription}` : ''), 'wide'], ['code', k => k.code || '', 'wide'],
             ['', k => may.operate && html`<span class="row-acts"><button type="button" class="small primary" data-key="r" onClick=${() => retryKey(k, reload)}>Retry</button>
               <button type="button" class="small" onClick=${() => skipKey(k, reload)}>Skip…</button></span>`, 'num']]} />
           <nav class="pager" aria-label="Pages">

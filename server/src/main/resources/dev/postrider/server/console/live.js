@@ -2,14 +2,14 @@
 import { get, readJson } from './api.js';
 import { useEffect, useState } from './lib.js';
 
-const POINTS = 900;
+const KEPT_MS = 1800000;
 const OUTCOMES = 500;
 
 const listeners = new Set();
 let source = null;
 let waiting = false;
 
-export const live = { connected: false, since: 0, status: null, points: [], outcomes: [], passed: 0, deaths: 0, at: null };
+export const live = { connected: false, since: 0, status: null, warnings: [], points: [], outcomes: [], passed: 0, deaths: 0, at: null };
 
 function changed() {
   if (waiting) return;
@@ -23,11 +23,14 @@ function changed() {
 function take(event) {
   if (event.status) {
     live.status = event.status;
+    live.warnings = event.warnings || [];
     live.at = event.at;
   }
   if (event.points) {
     const last = live.points.length ? live.points[live.points.length - 1][0] : 0;
-    live.points = live.points.concat(event.points.filter(point => point[0] > last)).slice(-POINTS);
+    const points = live.points.concat(event.points.filter(point => point[0] > last));
+    const newest = points.length ? points[points.length - 1][0] : 0;
+    live.points = points.filter(point => point[0] > newest - KEPT_MS);
   }
   if (event.outcomes) {
     live.outcomes = live.outcomes.concat(event.outcomes).slice(-OUTCOMES);

@@ -1,22 +1,22 @@
 // One message: why it is not delivered, what it carries, and what happened to it.
-import { html, useEffect } from './lib.js';
+import { html } from './lib.js';
 import { Time, duration, number, shortId, topicOf } from './format.js';
 import { discardOne, replayOne, requeueOne } from './acts.js';
 import { useLive } from './live.js';
 import { Payload } from './payload.js';
-import { word } from './query.js';
+import { search, searchTopic, word } from './query.js';
 import { Badge, Command, Copy, Failed, Loading, Page, Panel, Table, go, useFetch } from './ui.js';
 
-const search = (...words) => `#/messages?q=${encodeURIComponent(words.join(' '))}`;
+// The engine writes times in UTC.
+const localTimes = text => text.split(/(\d{4}-\d\d-\d\dT[\d:.]+Z)/).map((part, i) => (i % 2 ? html`<${Time} at=${part} />` : part));
 
 function Why({ id, state, version }) {
-  const { data, error, reload } = useFetch(`/messages/${id}/why`, 3000);
-  useEffect(reload, [version]);
+  const { data, error } = useFetch(`/messages/${id}/why`, 3000, version);
   if (error) return html`<${Failed} error=${error} />`;
   if (!data) return html`<${Loading} />`;
   const own = data.reasons.filter(r => r.message === id);
   const others = data.reasons.filter(r => r.message !== id);
-  const line = r => html`<li class=${`reason ${r.reason}`}><span>${r.text}</span>
+  const line = r => html`<li class=${`reason ${r.reason}`}><span>${localTimes(r.text)}</span>
     ${r.until && html`<span class="muted">${Date.parse(r.until) > Date.now() ? `in ${duration((Date.parse(r.until) - Date.now()) / 1000)}` : ''}</span>`}
     ${r.other && html`<a href=${`#/messages/${r.other}`}>Show it</a>`}</li>`;
   return html`
@@ -52,6 +52,7 @@ function Timeline({ message, acts }) {
     <li key=${i} class=${e.attempt ? e.attempt.state : e.act ? 'act' : 'made'}>
       <${Time} at=${e.at} />
       ${e.attempt ? html`<div><${Badge} state=${e.attempt.state} /> ${e.attempt.state === 'conflict' ? '' : html`delivery ${e.attempt.delivery}, try ${e.attempt.no}`}
+          ${e.attempt.subscription && html` <span class="muted">for ${e.attempt.subscription}</span>`}
           ${e.attempt.latency_ms !== undefined && html` <span class="muted">${number(e.attempt.latency_ms)} ms</span>`}
           ${e.attempt.worker && html` <span class="muted">by ${e.attempt.worker}</span>`}
           ${e.attempt.code && html` <code>${e.attempt.code}</code>`}
@@ -62,7 +63,15 @@ function Timeline({ message, acts }) {
     </li>`)}</ol>`;
 }
 
-const Fact = ({ name, children }) => children === undefined || children === null || children === '' ? null
+// One line for each subscription, if the topic has others than the default one.
+const Deliveries = ({ message }) => message.deliveries.some(d => d.subscription) && html`
+  <${Panel} title="Deliveries"><${Table} label="Deliveries" rows=${message.deliveries} keyOf=${d => d.subscription} cells=${[
+    ['subscription', d => d.subscription || html`<span class="muted">default</span>`], ['state', d => html`<${Badge} state=${d.state} />`],
+    ['tries', d => number(d.attempts), 'num'], ['code', d => d.last_code || '', 'wide'],
+    ['next try', d => d.next_attempt_at && Date.parse(d.next_attempt_at) > Date.now() ? html`<${Time} at=${d.next_attempt_at} />` : '', 'num wide'],
+    ['held by', d => d.locked_by || '', 'wide'], ['changed', d => html`<${Time} at=${d.updated_at} />`, 'num']]} /></${Panel}>`;
+
+const Fact = ({ name, children }) => children === undefined || children === null || children === false || children === '' ? null
   : html`<div><dt>${name}</dt><dd>${children}</dd></div>`;
 
 const traceOf = headers => {
@@ -72,10 +81,9 @@ const traceOf = headers => {
 
 export function Message({ id, may }) {
   const { deaths } = useLive();
-  const { data: message, error, reload } = useFetch(`/messages/${id}`, 3000);
+  const { data: message, error, reload } = useFetch(`/messages/${id}`, 3000, deaths);
   const { data: near } = useFetch(message && message.key ? `/messages/${id}/neighbours` : null);
   const { data: audit } = useFetch(may.unlimited ? '/audit?limit=200' : null);
-  useEffect(reload, [deaths]);
   if (error && !message) return html`<${Page} title="Message"><${Failed} error=${error} /><p><a href="#/messages">Search messages</a></p></${Page}>`;
   if (!message) return html`<${Page} title="Message"><${Loading} /></${Page}>`;
   const open = message.state !== 'delivered';
@@ -86,9 +94,10 @@ export function Message({ id, may }) {
     ${may.operate && may.unlimited && message.state === 'delivered' && html`<button type="button" onClick=${() => replayOne(message, reload)}>Replay…</button>`}`;
   return html`
     <${Page} title=${html`Message <code class="id">${id}</code> <${Copy} text=${id} label="Copy the id" />`} actions=${acts}>
-      <p class="lead"><${Badge} state=${message.state} /> <a href=${search(word('namespace', message.namespace), word('topic', message.topic))}>${topicOf(message)}</a>
+      <p class="lead"><${Badge} state=${message.state} /> <a href=${searchTopic(message)}>${topicOf(message)}</a>
         ${message.event_type && html` · ${message.event_type}`}</p>
       ${open && html`<${Panel} title="Why is this not delivered?" id="why"><${Why} id=${id} state=${message.state} version=${message.updated_at + message.state} /></${Panel}>`}
+      <${Deliveries} message=${message} />
       <div class="columns">
         <${Panel} title="Payload"><${Payload} message=${message} /></${Panel}>
         <${Panel} title="Facts"><dl class="facts">

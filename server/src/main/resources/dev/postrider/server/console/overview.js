@@ -4,7 +4,8 @@ import { Chart } from './charts.js';
 import { duration, number, plural, rate, shortTime, topicOf } from './format.js';
 import { useLive } from './live.js';
 import { breakerOf, destinations, destinationsOf, problems } from './problems.js';
-import { Badge, Command, Empty, Loading, Page, Panel, Table, useFetch } from './ui.js';
+import { searchOldest, searchTopic } from './query.js';
+import { Badge, Command, Empty, Loading, Page, Panel, Table } from './ui.js';
 
 const Tile = ({ name, value, note, kind, href }) => html`
   <a class=${`tile ${kind || ''}`} href=${href}>
@@ -30,10 +31,9 @@ const Problem = ({ problem }) => html`
   </li>`;
 
 export function Overview({ theme }) {
-  const { status, points, at } = useLive();
-  const { data: retention } = useFetch('/retention', 60000);
+  const { status, warnings, points, at } = useLive();
   if (!status) return html`<${Page} title="Overview"><${Loading} /></${Page}>`;
-  const found = problems(status, retention ? retention.items : []);
+  const found = problems(status, at, warnings);
   const last = points[points.length - 1] || [];
   const ends = eta(points);
   const about = status.pending_estimated ? 'about ' : '';
@@ -44,10 +44,10 @@ export function Overview({ theme }) {
             status.pending === 0 ? 'nothing waits' : `${number(status.pending)} on their way`}, nothing is dead.</p>`}
       <div class="tiles">
         <${Tile} name="Pending" value=${about + number(status.pending)} note=${ends || (status.pending ? ' ' : 'nothing waits')} href="#/topics" />
-        <${Tile} name="Oldest" value=${duration(status.oldest_age_seconds)} note="waiting time" kind=${status.oldest_age_seconds > 300 ? 'warn' : ''} href="#/messages?q=state%3Apending" />
+        <${Tile} name="Oldest" value=${duration(status.oldest_age_seconds)} note="waiting time" kind=${status.oldest_age_seconds > 300 ? 'warn' : ''} href=${searchOldest(status.topics, at)} />
         <${Tile} name="In flight" value=${number(status.processing)} note=${status.stuck ? `${number(status.stuck)} past their lease` : 'under a lease'} href="#/relays" />
         <${Tile} name="Delivered" value=${`${rate(last[2])}/s`} note=${`${rate(last[1])}/s enqueued`} href="#/tail" />
-        <${Tile} name="Latency" value=${last[7] === null || last[7] === undefined ? '–' : `${number(last[7])} ms`} note=${last[8] === null || last[8] === undefined ? 'nothing delivered now' : `99 % within ${number(last[8])} ms`} href="#/tail" />
+        <${Tile} name="Latency" value=${last[7] === null || last[7] === undefined ? '–' : `${number(last[7])} ms`} note=${last[8] === null || last[8] === undefined ? 'no deliveries' : `99 % within ${number(last[8])} ms`} href="#/tail" />
         <${Tile} name="Dead" value=${number(status.dead)} note=${status.blocked_keys ? `${plural(status.blocked_keys, 'key')} blocked` : 'no key blocked'} kind=${status.dead ? 'bad' : ''} href="#/dead" />
       </div>
       <div class="charts">
@@ -62,7 +62,7 @@ export function Overview({ theme }) {
       <div class="columns">
         <${Panel} title="Topics" side=${html`<a href="#/topics">All</a>`}>
           ${status.topics.length ? html`<${Table} label="Topics" rows=${[...status.topics].sort((a, b) => b.pending + b.dead - a.pending - a.dead).slice(0, 8)} keyOf=${topicOf}
-            cells=${[['topic', t => html`<a href=${`#/messages?q=${encodeURIComponent(`namespace:${t.namespace} topic:${t.topic}`)}`}>${topicOf(t)}</a>`],
+            cells=${[['topic', t => html`<a href=${searchTopic(t)}>${topicOf(t)}</a>`],
               ['pending', t => (t.estimated ? '~' : '') + number(t.pending), 'num'], ['oldest', t => t.pending ? duration(t.oldest_age_seconds) : '', 'num'],
               ['dead', t => t.dead ? html`<span class="bad-text">${number(t.dead)}</span>` : '', 'num'],
               ['to', t => destinationsOf(status, t).join(', ') || html`<${Badge} state="open">no route</${Badge}>`, 'wide']]} />`
@@ -83,6 +83,6 @@ export function Overview({ theme }) {
           </${Panel}>
         </div>
       </div>
-      <p class="muted small">As of ${shortTime(at)}. Rates are means of the last six seconds; charts cover the last half hour of this server.</p>
+      <p class="muted small">As of ${shortTime(at)}. Rates are means of the last six seconds; charts cover the last half hour.</p>
     </${Page}>`;
 }

@@ -14,7 +14,9 @@ const Leaf = ({ value }) => value === null ? html`<span class="json-word">null</
 
 const isLeaf = value => value === null || typeof value !== 'object' || value instanceof ExactNumber;
 
+// What is folded is not made: payloads can be nested deeply.
 function Node({ name, value, depth }) {
+  const [open, setOpen] = useState(depth < OPEN_DEPTH);
   const label = name === undefined ? null : html`<span class="json-name">${name}</span>: `;
   if (isLeaf(value)) return html`<div class="json-line">${label}<${Leaf} value=${value} /></div>`;
   const list = Array.isArray(value);
@@ -22,10 +24,10 @@ function Node({ name, value, depth }) {
   const size = list ? `[${entries.length}]` : `{${entries.length}}`;
   if (!entries.length) return html`<div class="json-line">${label}${list ? '[]' : '{}'}</div>`;
   return html`
-    <details class="json" open=${depth < OPEN_DEPTH}>
+    <details class="json" open=${open} onToggle=${e => setOpen(e.target.open)}>
       <summary>${label}<span class="muted">${size}</span></summary>
-      ${entries.slice(0, ITEMS_MAX).map(([key, item]) => html`<${Node} key=${key} name=${list ? undefined : key} value=${item} depth=${depth + 1} />`)}
-      ${entries.length > ITEMS_MAX && html`<div class="muted">${entries.length - ITEMS_MAX} more; download it to see them</div>`}
+      ${open && entries.slice(0, ITEMS_MAX).map(([key, item]) => html`<${Node} key=${key} name=${list ? undefined : key} value=${item} depth=${depth + 1} />`)}
+      ${open && entries.length > ITEMS_MAX && html`<div class="muted">${entries.length - ITEMS_MAX} more; download it to see them</div>`}
     </details>`;
 }
 
@@ -36,6 +38,14 @@ function text(value, indent = '') {
   const list = Array.isArray(value);
   const parts = Object.entries(value).map(([key, item]) => inner + (list ? '' : JSON.stringify(key) + ': ') + text(item, inner));
   return !parts.length ? (list ? '[]' : '{}') : `${list ? '[' : '{'}\n${parts.join(',\n')}\n${indent}${list ? ']' : '}'}`;
+}
+
+function textOrNull(value) {
+  try {
+    return text(value);
+  } catch (e) {
+    return null; // the stack is not deep enough
+  }
 }
 
 const decoded = base64 => Uint8Array.from(atob(base64), c => c.charCodeAt(0));
@@ -62,15 +72,15 @@ export function Payload({ message }) {
   if (message.withheld) return html`<p class="muted">Hidden: ${message.withheld}.</p>`;
   const json = message.payload !== undefined;
   const data = json ? null : decoded(message.payload_base64 || '');
-  const shown = json ? text(message.payload) : readable(data);
+  const shown = json ? textOrNull(message.payload) : readable(data);
   return html`
     <div class="payload-head">
       <span class="muted">${message.content_type}, ${bytes(message.payload_bytes)}</span>
       ${json && !isLeaf(message.payload) && html`<button type="button" class="quiet small" onClick=${() => setRaw(!raw)}>${raw ? 'Fold' : 'Text'}</button>`}
       ${shown !== null && html`<${Copy} text=${shown} label="Copy the payload" />`}
-      <button type="button" class="quiet small" onClick=${() => save(`${message.id}.${json ? 'json' : 'bin'}`, message.content_type, json ? shown : data)}>Download</button>
+      ${(!json || shown !== null) && html`<button type="button" class="quiet small" onClick=${() => save(`${message.id}.${json ? 'json' : 'bin'}`, message.content_type, json ? shown : data)}>Download</button>`}
     </div>
-    ${shown === null ? html`<p class="muted">These bytes are not text. Download them to look at them.</p>`
-      : json && !raw ? html`<div class="payload"><${Node} value=${message.payload} depth=${0} /></div>`
-        : html`<pre class="payload" tabindex="0">${shown}</pre>`}`;
+    ${json && !raw && !isLeaf(message.payload) ? html`<div class="payload"><${Node} value=${message.payload} depth=${0} /></div>`
+      : shown === null ? html`<p class="muted">These bytes are not text. Download them to look at them.</p>`
+      : html`<pre class="payload" tabindex="0">${shown}</pre>`}`;
 }

@@ -1,5 +1,6 @@
 // What is wrong, from a sample of the status: the worst first, each with a cause and what to do about it.
 import { duration, number, plural, quoted, shortTime, topicOf } from './format.js';
+import { searchOldest } from './query.js';
 
 const living = relays => relays.filter(relay => !relay.lost);
 
@@ -8,7 +9,7 @@ export function destinationsOf(status, topic) {
   const names = new Set();
   living(status.relays).forEach(relay => {
     const fit = relay.routes
-      .filter(r => (r.namespace === '*' || r.namespace === topic.namespace) && (r.topic === '*' || r.topic === topic.topic))
+      .filter(r => r.subscription === (topic.subscription || '') && (r.namespace === '*' || r.namespace === topic.namespace) && (r.topic === '*' || r.topic === topic.topic))
       .sort((a, b) => (a.namespace === '*') - (b.namespace === '*') || (a.topic === '*') - (b.topic === '*'));
     if (fit.length) names.add(fit[0].destination);
   });
@@ -19,7 +20,7 @@ export function destinationsOf(status, topic) {
 export function destinations(status) {
   const all = new Map();
   const of = name => {
-    if (!all.has(name)) all.set(name, { name, type: null, relays: [], open: [], probing: [], openTargets: 0, since: null, paused: null, waiting: 0, topics: [] });
+    if (!all.has(name)) all.set(name, { name, type: null, relays: [], open: [], probing: [], openTargets: 0, since: null, probe: null, paused: null, waiting: 0, topics: [] });
     return all.get(name);
   };
   living(status.relays).forEach(relay => relay.destinations.forEach(served => {
@@ -30,6 +31,7 @@ export function destinations(status) {
     if (served.breaker === 'open') one.open.push(relay.name);
     if (served.breaker === 'half_open') one.probing.push(relay.name);
     if (served.breaker !== 'closed' && (!one.since || served.since < one.since)) one.since = served.since;
+    if (served.probe_at && (!one.probe || served.probe_at < one.probe)) one.probe = served.probe_at;
   }));
   status.paused.filter(p => p.kind === 'destination').forEach(p => { of(p.name).paused = p; });
   status.topics.forEach(topic => destinationsOf(status, topic).forEach(name => {
@@ -43,9 +45,20 @@ export const breakerOf = d => (!d.relays.length ? null
   : d.open.length + d.probing.length < d.relays.length ? (d.open.length + d.probing.length ? 'half_open' : 'closed')
     : d.open.length ? 'open' : 'half_open');
 
+const ABOUT = {
+  transactions: 'An old transaction', vacuum: 'Vacuum does not keep up', partitions: 'Partitions are missing', sequences: 'Sequences are behind',
+  retention: 'Retention does not work', 'old rows': 'Old rows are not removed',
+};
+
 const waits = n => (n === 1 ? '1 message waits' : `${number(n)} messages wait`);
 
-export function problems(status, retention = []) {
+// As of the time of the sample: the browser's clock may be another.
+const nextProbe = (probe, at) => {
+  const seconds = probe ? Math.ceil((Date.parse(probe) - Date.parse(at)) / 1000) : 0;
+  return seconds > 0 ? `The next probe is in ${duration(seconds)}.` : 'It is being probed now.';
+};
+
+export function problems(status, at, warnings = []) {
   const found = [];
   const add = (level, title, text, href, action, command) => found.push({ level, title, text, href, action, command });
   const alive = living(status.relays);
@@ -59,7 +72,7 @@ export function problems(status, retention = []) {
     if (breaker === 'open') {
       add(2, `Destination ${d.name} is down since ${shortTime(d.since)}`,
         `${waits(d.waiting)}. ${d.relays.length === 1 ? `Relay ${d.relays[0]} does` : `All ${d.relays.length} relays do`} not reach it. `
-        + 'No attempt is counted and nothing dies. Relays probe it every 30 seconds or more often.',
+        + `${nextProbe(d.probe, at)} Nothing dies meanwhile.`,
         `#/destinations`, 'Destinations', './postrider status');
     } else if (d.open.length || d.probing.length) {
       add(1, `Destination ${d.name} is being probed`, `${plural(d.open.length + d.probing.length, 'relay')} of ${d.relays.length} could not reach it since ${shortTime(d.since)}.`,
@@ -74,10 +87,10 @@ export function problems(status, retention = []) {
         '#/destinations', 'Resume it', `./postrider resume destination ${quoted(d.name)}`);
     }
   });
-  status.paused.filter(p => p.kind === 'topic').forEach(p => {
-    const topic = status.topics.find(t => topicOf(t) === p.name);
-    add(1, `Topic ${p.name} is paused`, `By ${p.paused_by} since ${shortTime(p.paused_at)}. ${waits(topic ? topic.pending : 0)}.`,
-      '#/topics', 'Resume it', `./postrider resume topic ${quoted(p.name)}`);
+  status.paused.filter(p => p.kind !== 'destination').forEach(p => {
+    const topic = status.topics.find(t => topicOf(t) === p.name.replace(/#default$/, ''));
+    add(1, `${p.kind === 'topic' ? 'Topic' : 'Subscription'} ${p.name} is paused`, `By ${p.paused_by} since ${shortTime(p.paused_at)}. ${waits(topic ? topic.pending : 0)}.`,
+      '#/topics', 'Resume it', `./postrider resume ${p.kind} ${quoted(p.name)}`);
   });
   status.unrouted.forEach(route => {
     const topic = status.topics.find(t => topicOf(t) === topicOf(route));
@@ -95,7 +108,7 @@ export function problems(status, retention = []) {
   }
   if (status.blocked_keys > 0) {
     const many = number(status.blocked_keys) + (status.blocked_keys_at_least ? '+' : '');
-    add(1, `${many} ${status.blocked_keys === 1 ? 'key is' : 'keys are'} blocked`, 'Each waits for an operator behind a dead message.',
+    add(1, `${many} ${status.blocked_keys === 1 ? 'key is' : 'keys are'} blocked`, `${status.blocked_keys === 1 ? 'It waits' : 'Each waits'} for an operator behind a dead message.`,
       '#/keys', 'Look at them', './postrider keys list');
   }
   if (status.dead > 0) {
@@ -104,14 +117,12 @@ export function problems(status, retention = []) {
       topics.length === 1 ? `All of topic ${topicOf(topics[0])}.` : `In ${topics.length} topics: ${topics.slice(0, 4).map(topicOf).join(', ')}${topics.length > 4 ? '…' : '.'}`,
       '#/dead', 'Look at them', './postrider dead list');
   }
-  retention.filter(task => task.error).forEach(task => {
-    add(1, `Retention of ${task.task} failed`, `${task.error} Nothing is lost; old rows stay until it works.`, '#/retention', 'Retention', './postrider doctor');
-  });
+  warnings.forEach(w => add(1, ABOUT[w.about] || w.about, `${w.text}. ${w.advice}`, '#/retention', 'Retention', './postrider doctor'));
   const explained = found.some(p => p.level === 2) || status.paused.length > 0 || status.blocked_keys > 0;
   if (status.oldest_age_seconds > 300 && !explained) {
     const oldest = [...status.topics].sort((a, b) => b.oldest_age_seconds - a.oldest_age_seconds)[0];
     add(1, `The oldest message waits since ${duration(status.oldest_age_seconds)}`, `It is of topic ${topicOf(oldest)}.`,
-      `#/messages?q=${encodeURIComponent(`namespace:${oldest.namespace} topic:${oldest.topic} state:pending`)}`, 'Find it', './postrider status');
+      searchOldest([oldest], at), 'Find it', './postrider status');
   }
   return found.sort((a, b) => b.level - a.level);
 }

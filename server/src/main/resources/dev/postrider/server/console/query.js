@@ -34,6 +34,17 @@ export function time(text) {
 
 export const word = (name, value) => `${name}:${/\s/.test(value) ? `"${value}"` : value}`;
 
+export const search = (...words) => `#/messages?q=${encodeURIComponent(words.join(' '))}`;
+export const searchTopic = (topic, ...words) => search(word('namespace', topic.namespace), word('topic', topic.topic), ...words);
+
+// The oldest message that waits is found at once, however many were delivered since: the search begins at its time.
+export function searchOldest(topics, at) {
+  const oldest = [...topics].sort((a, b) => b.oldest_age_seconds - a.oldest_age_seconds)[0];
+  if (!oldest) return search('state:pending');
+  const time = new Date(Date.parse(at) - oldest.oldest_age_seconds * 1000 + 2000).toISOString();
+  return searchTopic(oldest, 'state:pending', `until:${time.slice(0, 19)}Z`);
+}
+
 // The parameters of a call. Dead messages have a call of their own, which knows their codes.
 export function toCall(query) {
   const [aggregateType, ...aggregateId] = (query.aggregate || '').split('/');

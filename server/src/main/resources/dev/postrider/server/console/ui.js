@@ -4,19 +4,45 @@ import { get } from './api.js';
 
 export const go = hash => { location.hash = hash; };
 
-// What a call answers. Keeps the last answer while it is asked again.
-export function useFetch(path, interval) {
+const BUSY_SHARE = 5;
+
+// What a call answers. Keeps the last answer while it is asked again: after `interval`, and when `signal` changes. The
+// pause is at least five times as long as the answer took, so that a slow answer is asked for less often.
+export function useFetch(path, interval, signal) {
   const [state, setState] = useState({ data: null, error: null, path: null });
   const [turn, setTurn] = useState(0);
+  const soon = useRef(null);
+  const heard = useRef(signal);
   useEffect(() => {
     let current = true;
-    const ask = () => (path ? get(path) : Promise.resolve(null)).then(
-      data => current && setState({ data, error: null, path }),
-      error => current && setState(last => ({ data: last.path === path ? last.data : null, error, path })));
+    let timer = 0;
+    let busy = false;
+    let again = false;
+    let rested = 0;
+    const later = wait => { clearTimeout(timer); timer = setTimeout(() => (document.hidden ? later(1000) : ask()), wait); };
+    const ask = async () => {
+      if (busy) { again = true; return; }
+      busy = true;
+      again = false;
+      const start = Date.now();
+      const next = await (path ? get(path) : Promise.resolve(null)).then(data => ({ data, error: null }), error => ({ data: null, error }));
+      if (!current) return;
+      busy = false;
+      const rest = (Date.now() - start) * BUSY_SHARE;
+      rested = Date.now() + rest;
+      setState(last => ({ data: next.error && last.path === path ? last.data : next.data, error: next.error, path }));
+      if (again) later(rest);
+      else if (interval) later(Math.max(interval, rest));
+    };
+    soon.current = () => later(Math.max(0, rested - Date.now()));
     ask();
-    const timer = interval ? setInterval(() => document.hidden || ask(), interval) : 0;
-    return () => { current = false; clearInterval(timer); };
+    return () => { current = false; clearTimeout(timer); };
   }, [path, turn, interval]);
+  useEffect(() => {
+    if (heard.current === signal) return;
+    heard.current = signal;
+    soon.current();
+  }, [signal]);
   const reload = useCallback(() => setTurn(n => n + 1), []);
   return { data: state.path === path ? state.data : null, error: state.path === path ? state.error : null, reload };
 }

@@ -25,7 +25,7 @@ class DenyByDefaultTest {
   private static Routing routing(Endpoint... endpoints) {
     return new Routing(
         List.of(endpoints),
-        (context, guard) -> new Caller(null, "here"),
+        (context, guard) -> new Caller(null, "here", false),
         new Bodies(1024, Duration.ofSeconds(5), 1, 1024, Runnable::run));
   }
 

@@ -5,12 +5,14 @@ import static org.awaitility.Awaitility.await;
 
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
-import com.microsoft.playwright.options.WaitForSelectorState;
 import dev.postrider.access.NewToken;
 import dev.postrider.access.Permission;
 import dev.postrider.access.Role;
 import dev.postrider.server.Desk;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -22,6 +24,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(180)
 class IncidentTest {
   private static final int KEYS = 5;
+  private static final int DEATHS = 11;
 
   private static void send(Desk desk, String type, int each) {
     desk.postgres.execute(
@@ -50,6 +53,7 @@ class IncidentTest {
         down.waitFor();
         visit.until(
             "/1[0-5] messages wait/.test(document.querySelector('.problem.bad').textContent)");
+        assertThat(down.textContent()).containsPattern("next probe is in|being probed now");
         visit.picture("incident-down");
         visit.open("messages?q=state%3Apending");
         visit.page.locator("main tr[data-row] a").first().click();
@@ -111,23 +115,37 @@ class IncidentTest {
     }
   }
 
-  /** Goal: under a second. The bound leaves room for a busy machine. */
+  /** Reports the time and does not judge it: a busy machine is slow. The goal is under a second. */
   @Test
-  void aDeathIsShownAtOnce() {
+  void aDeathIsShownWithoutAReload() {
     try (Desk desk = Desk.pooled(server -> server);
         Rail rail = new Rail(desk);
         Visit visit = Browser.signedIn(desk, desk.viewer).open("dead")) {
       rail.is(Rail.State.REFUSES_REFUNDS);
       visit.sees("Nothing is dead");
-      long start = System.nanoTime();
-      send(desk, "refunded", 1);
-      visit
-          .text("http_422")
-          .first()
-          .waitFor(new Locator.WaitForOptions().setState(WaitForSelectorState.VISIBLE));
-      Duration shown = Duration.ofNanos(System.nanoTime() - start);
-      System.out.println("death to display: " + shown.toMillis() + " ms");
-      assertThat(shown).isLessThan(Duration.ofSeconds(5));
+      visit.page.evaluate(
+          """
+          window.shown = [];
+          new MutationObserver(() => {
+            const count = document.getElementById('dead-count');
+            const dead = count ? parseInt(count.textContent, 10) : 0;
+            while (window.shown.length < dead) window.shown.push(Date.now());
+          }).observe(document.body, {childList: true, characterData: true, subtree: true})
+          """);
+      List<Long> millis = new ArrayList<>();
+      for (int i = 0; i < DEATHS; i++) {
+        desk.enqueue("'payments', 'instructions', event_type => 'refunded'");
+        visit.until("window.shown.length > " + i);
+        long died =
+            desk.postgres.count(
+                "select (extract(epoch from max(died_at)) * 1000)::bigint from postrider.dead_letter");
+        long shown = ((Number) visit.page.evaluate("window.shown[" + i + "]")).longValue();
+        millis.add(shown - died);
+      }
+      Collections.sort(millis);
+      System.out.printf(
+          "from the death of a message to its display: median %d ms, longest %d ms of %d%n",
+          millis.get(DEATHS / 2), millis.get(DEATHS - 1), DEATHS);
     }
   }
 }

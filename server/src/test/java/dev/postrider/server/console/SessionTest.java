@@ -7,6 +7,7 @@ import dev.postrider.access.NewToken;
 import dev.postrider.access.Role;
 import dev.postrider.server.Desk;
 import dev.postrider.server.Desk.Answer;
+import dev.postrider.server.ServerConfig;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.http.HttpClient;
@@ -15,7 +16,10 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -148,6 +152,54 @@ class SessionTest {
                 .header("Access-Control-Request-Headers", "x-postrider-console")
                 .method("OPTIONS", BodyPublishers.noBody()));
     assertThat(preflight.header("Access-Control-Allow-Origin")).isEmpty();
+  }
+
+  /** It would act in the name of whoever made the other page. */
+  @Test
+  void pagesOfOthersCannotSignIn() {
+    for (String site : new String[] {"same-site", "cross-site"}) {
+      Answer answer =
+          DESK.send(
+              DESK.request(null, "/v1/session")
+                  .header("Content-Type", "application/json")
+                  .header("Sec-Fetch-Site", site)
+                  .POST(BodyPublishers.ofString("{\"token\": \"" + DESK.viewer + "\"}")));
+      assertThat(answer.status()).as(site).isEqualTo(403);
+      assertThat(answer.header("Set-Cookie")).isEmpty();
+    }
+  }
+
+  /** Somebody else holds the table. Whoever calls with a token may wait longer. */
+  @Test
+  void aPageWaitsTwoSecondsForTheDatabase() throws Exception {
+    String cookie = signedIn(DESK.viewer);
+    try (Connection other = DESK.postgres.dataSource().getConnection();
+        Statement lock = other.createStatement()) {
+      other.setAutoCommit(false);
+      lock.execute("lock table postrider.audit in access exclusive mode");
+      Answer answer = DESK.send(with(cookie, "/v1/audit"));
+      assertThat(answer.status()).isEqualTo(503);
+      assertThat(answer.text()).contains("did not answer in time");
+    }
+    assertThat(DESK.send(with(cookie, "/v1/audit")).status()).isEqualTo(200);
+  }
+
+  @Test
+  void pagesOfNamedOriginsMayFrameTheConsole() throws Exception {
+    ServerConfig config =
+        ServerConfig.DEFAULT
+            .withPort(0)
+            .withFrameAncestors(List.of("https://ops.example.com", "https://*.example.org"));
+    assertThat(header(file("/console/"), "X-Frame-Options")).isEqualTo("DENY");
+    try (Desk desk = Desk.open(server -> server.config(config))) {
+      HttpRequest request = desk.request(null, "/console/").build();
+      HttpResponse<String> page =
+          HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
+      assertThat(header(page, "Content-Security-Policy"))
+          .endsWith("; frame-ancestors https://ops.example.com https://*.example.org");
+      assertThat(header(page, "X-Frame-Options")).isEmpty();
+      assertThat(desk.get(null, "/v1/health").header("X-Frame-Options")).isEqualTo("DENY");
+    }
   }
 
   @Test

@@ -6,6 +6,7 @@ import com.microsoft.playwright.BrowserContext;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.AriaRole;
+import com.microsoft.playwright.options.ViewportSize;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -143,8 +144,12 @@ final class Visit implements AutoCloseable {
   /** Keeps a picture, if pictures were asked for. */
   void picture(String name) {
     if (PICTURES != null) {
+      ViewportSize screen = page.viewportSize();
+      int height = (int) page.evaluate("document.documentElement.scrollHeight");
+      page.setViewportSize(screen.width, Math.max(height, screen.height));
       page.screenshot(
-          new Page.ScreenshotOptions().setPath(Path.of(PICTURES, name + ".png")).setFullPage(true));
+          new Page.ScreenshotOptions().setPath(Path.of(PICTURES, name + ".png")));
+      page.setViewportSize(screen.width, screen.height);
     }
   }
 
