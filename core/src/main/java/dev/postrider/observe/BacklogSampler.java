@@ -22,6 +22,8 @@ public final class BacklogSampler implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(BacklogSampler.class);
   private static final Duration EVERY_MIN = Duration.ofMillis(500);
 
+  private static final Duration CLOSE_WITHIN = Duration.ofSeconds(2);
+
   private final DataSource dataSource;
   private final Schema schema;
   private final Duration every;
@@ -75,11 +77,21 @@ public final class BacklogSampler implements AutoCloseable {
     }
   }
 
+  /** Waits for a sample that is being taken: its pool would report a connection closed under it. */
   @Override
   public synchronized void close() {
-    if (executor != null) {
-      executor.shutdownNow();
-      executor = null;
+    if (executor == null) {
+      return;
     }
+    executor.shutdown();
+    try {
+      if (!executor.awaitTermination(CLOSE_WITHIN.toMillis(), TimeUnit.MILLISECONDS)) {
+        executor.shutdownNow();
+      }
+    } catch (InterruptedException e) {
+      executor.shutdownNow();
+      Thread.currentThread().interrupt();
+    }
+    executor = null;
   }
 }
