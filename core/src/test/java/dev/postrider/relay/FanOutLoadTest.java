@@ -49,8 +49,8 @@ class FanOutLoadTest {
     if (!at(name).add(message.id())) {
       wrong.add(name + " got " + message.id() + " twice");
     }
-    Long sequence = message.sequence();
-    if (sequence != null) {
+    long sequence = message.sequence();
+    if (message.key() != null) {
       Long before = last.put(name + "/" + message.key(), sequence);
       if (sequence != (before == null ? 1 : before + 1)) {
         wrong.add("%s got %d of %s after %s".formatted(name, sequence, message.key(), before));
