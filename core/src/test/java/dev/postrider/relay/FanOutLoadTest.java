@@ -49,8 +49,8 @@ class FanOutLoadTest {
     if (!at(name).add(message.id())) {
       wrong.add(name + " got " + message.id() + " twice");
     }
-    Long sequence = message.sequence();
-    if (sequence != null) {
+    long sequence = message.sequence();
+    if (message.key() != null) {
       Long before = last.put(name + "/" + message.key(), sequence);
       if (sequence != (before == null ? 1 : before + 1)) {
         wrong.add("%s got %d of %s after %s".formatted(name, sequence, message.key(), before));
@@ -86,7 +86,8 @@ class FanOutLoadTest {
 
   private void add(int named) {
     for (int i = 1; i <= named; i++) {
-      post.database.execute("select postrider.subscription_add('ann', 'shop', 'orders', 's" + i + "')");
+      post.database.execute(
+          "select postrider.subscription_add('ann', 'shop', 'orders', 's" + i + "')");
     }
   }
 
@@ -103,7 +104,9 @@ class FanOutLoadTest {
               }
               return true;
             });
-    await().atMost(LIMIT).until(() -> post.database.count("select count(*) from postrider.queue") == 0);
+    await()
+        .atMost(LIMIT)
+        .until(() -> post.database.count("select count(*) from postrider.queue") == 0);
     assertThat(wrong).isEmpty();
   }
 

@@ -44,6 +44,7 @@ class RolesTest {
           "dead_wanted",
           "declares_json",
           "dedupe_vanished",
+          "end_catch_up",
           "exclude_claims",
           "exclude_producers",
           "fan_out_pick",
