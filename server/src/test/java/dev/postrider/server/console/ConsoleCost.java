@@ -109,8 +109,14 @@ class ConsoleCost {
     if (directory != null) {
       builder.dataDirectory(Path.of(directory));
     }
-    try (TestPostgres postgres = TestPostgres.on(builder.start());
-        Desk desk = Desk.pooled(postgres, server -> server)) {
+    try (TestPostgres postgres = TestPostgres.on(builder.start())) {
+      postgres.execute("delete from postrider.token"); // those of the last run
+      measure(postgres);
+    }
+  }
+
+  private static void measure(TestPostgres postgres) {
+    try (Desk desk = Desk.pooled(postgres, server -> server)) {
       if (postgres.count("select count(*) from postrider.route") == 0) {
         load(desk, Integer.getInteger("console.messages", 100_000));
       }
