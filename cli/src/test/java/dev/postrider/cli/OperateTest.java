@@ -3,14 +3,14 @@ package dev.postrider.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.postrider.relay.RouteOptions;
-import dev.postrider.relay.Relay;
-import dev.postrider.message.RetryPolicy;
-import dev.postrider.dispatch.HandlerDestination;
 import dev.postrider.cli.Executable.Result;
+import dev.postrider.dispatch.HandlerDestination;
 import dev.postrider.message.NewMessage;
 import dev.postrider.message.Outcome;
+import dev.postrider.message.RetryPolicy;
 import dev.postrider.message.RetryPolicy.DeadPolicy;
+import dev.postrider.relay.Relay;
+import dev.postrider.relay.RouteOptions;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -101,8 +101,7 @@ class OperateTest {
                 "orders",
                 "mail",
                 "mail",
-                RouteOptions.DEFAULT.withRetry(
-                    RetryPolicy.DEFAULT.withOnDead(DeadPolicy.BLOCK)))
+                RouteOptions.DEFAULT.withRetry(RetryPolicy.DEFAULT.withOnDead(DeadPolicy.BLOCK)))
             .build()
             .start()) {
       await()

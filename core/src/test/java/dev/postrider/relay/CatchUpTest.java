@@ -114,8 +114,7 @@ class CatchUpTest {
     assertThat(catchingUp()).isTrue();
     startMail();
     int[] steps = new int[1];
-    ReplayJob stopped =
-        replay.run("ann", job, Pacer.perSecond(300), progress -> ++steps[0] < 3);
+    ReplayJob stopped = replay.run("ann", job, Pacer.perSecond(300), progress -> ++steps[0] < 3);
     assertThat(stopped.state()).isEqualTo(ReplayJob.State.STOPPED);
     await().until(() -> ids("mail").size() >= stopped.requeued());
     assertThat(catchingUp()).isTrue();
@@ -147,12 +146,16 @@ class CatchUpTest {
     startHere();
     List<UUID> old = post.send("orders", "k", 3);
     await().until(() -> ids("here").size() == 3);
-    Instant from = Instant.parse(post.database.value("select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"));
+    Instant from =
+        Instant.parse(
+            post.database.value(
+                "select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"));
     await()
         .until(
             () ->
                 post.database
-                    .value("select clock_timestamp() > '" + from + "'::timestamptz + interval '2 ms'")
+                    .value(
+                        "select clock_timestamp() > '" + from + "'::timestamptz + interval '2 ms'")
                     .equals("t"));
     List<UUID> later = post.send("orders", "k", 3);
     await().until(() -> ids("here").size() == 6);

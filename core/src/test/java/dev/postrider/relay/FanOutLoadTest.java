@@ -86,7 +86,8 @@ class FanOutLoadTest {
 
   private void add(int named) {
     for (int i = 1; i <= named; i++) {
-      post.database.execute("select postrider.subscription_add('ann', 'shop', 'orders', 's" + i + "')");
+      post.database.execute(
+          "select postrider.subscription_add('ann', 'shop', 'orders', 's" + i + "')");
     }
   }
 
@@ -103,7 +104,9 @@ class FanOutLoadTest {
               }
               return true;
             });
-    await().atMost(LIMIT).until(() -> post.database.count("select count(*) from postrider.queue") == 0);
+    await()
+        .atMost(LIMIT)
+        .until(() -> post.database.count("select count(*) from postrider.queue") == 0);
     assertThat(wrong).isEmpty();
   }
 

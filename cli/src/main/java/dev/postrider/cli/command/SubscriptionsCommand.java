@@ -153,8 +153,8 @@ final class SubscriptionsCommand extends PostriderCommand {
       return answer(context, route, added, added ? "added" : "was there already");
     }
 
-    private int catchUp(
-        Context context, Subscriptions subscriptions, Route route, Instant time) throws Exception {
+    private int catchUp(Context context, Subscriptions subscriptions, Route route, Instant time)
+        throws Exception {
       @Nullable Long job = subscriptions.add(context.actor(), route, time);
       if (job == null) {
         return answer(context, route, false, "was there already");

@@ -99,7 +99,8 @@ final class SubscriptionEndpoints {
                 "Add one: it gets every message that is committed from now on; with from also"
                     + " earlier ones, which come first")
             .body(
-                Field.of("from", dev.postrider.server.api.Kind.TIME, "Messages of this time or later"),
+                Field.of(
+                    "from", dev.postrider.server.api.Kind.TIME, "Messages of this time or later"),
                 ReplayEndpoints.RATE)
             .problems(409)
             .handledBy(
@@ -151,8 +152,7 @@ final class SubscriptionEndpoints {
     Instant from = Objects.requireNonNull(call.body().time("from"));
     Route route = route(call);
     try {
-      @Nullable Long job =
-          replays.work(call, () -> subscriptions.add(call.actor(), route, from));
+      @Nullable Long job = replays.work(call, () -> subscriptions.add(call.actor(), route, from));
       return new SubscriptionChange(route, job != null, job);
     } catch (SQLException e) {
       throw known(e);

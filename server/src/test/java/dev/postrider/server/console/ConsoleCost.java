@@ -121,8 +121,10 @@ class ConsoleCost {
         load(desk, Integer.getInteger("console.messages", 100_000));
       }
       System.out.println(
-          one(desk, "select n_live_tup || ' messages stored' from pg_stat_user_tables"
-              + " where schemaname = 'postrider' and relname ~ '^message' order by n_live_tup desc"));
+          one(
+              desk,
+              "select n_live_tup || ' messages stored' from pg_stat_user_tables"
+                  + " where schemaname = 'postrider' and relname ~ '^message' order by n_live_tup desc"));
       if (!Boolean.getBoolean("console.load")) {
         report(desk, 0, "nobody watches", OVERVIEW);
         report(desk, 1, "overview", OVERVIEW);

@@ -45,9 +45,7 @@ class ConsolePictures {
       return Outcome.terminal(
           "http_422", ErrorReport.of("HTTP 422", "{\"error\": \"unknown field: reason\"}"));
     }
-    return RANDOM.nextInt(8) == 0
-        ? Outcome.retryable("http_503", "HTTP 503")
-        : Outcome.delivered();
+    return RANDOM.nextInt(8) == 0 ? Outcome.retryable("http_503", "HTTP 503") : Outcome.delivered();
   }
 
   private static Outcome mail(Message message) {
