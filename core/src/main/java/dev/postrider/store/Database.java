@@ -26,7 +26,8 @@ import org.postgresql.util.ServerErrorMessage;
 public record Database(DataSource dataSource, Schema schema, String role) {
   private static final int TIMEOUT_SECONDS = 60;
 
-  private static final ThreadLocal<Integer> TIMEOUT = ThreadLocal.withInitial(() -> TIMEOUT_SECONDS);
+  private static final ThreadLocal<Integer> TIMEOUT =
+      ThreadLocal.withInitial(() -> TIMEOUT_SECONDS);
 
   /** Whether a server's default is another level is learned with the first refusal. */
   private static final Isolation ISOLATION = new Isolation();

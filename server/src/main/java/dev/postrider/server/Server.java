@@ -76,8 +76,7 @@ public final class Server implements AutoCloseable {
     this.console =
         builder.monitorOnly
             ? null
-            : new ConsoleFeature(
-                builder.dataSource, builder.schema, access, codes, builder.doctor);
+            : new ConsoleFeature(builder.dataSource, builder.schema, access, codes, builder.doctor);
     @Nullable Fleet fleet =
         builder.monitorOnly ? null : new Fleet(builder.dataSource, builder.schema);
     Pulse pulse = new Pulse(builder.relay, fleet, config.oldestPending(), System::nanoTime);

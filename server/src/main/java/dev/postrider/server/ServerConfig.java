@@ -40,7 +40,14 @@ public record ServerConfig(
   /** Loopback, port 7080, plain HTTP. */
   public static final ServerConfig DEFAULT =
       new ServerConfig(
-          "127.0.0.1", 7080, null, false, Proxies.NONE, Limits.DEFAULT, Duration.ofMinutes(5), List.of());
+          "127.0.0.1",
+          7080,
+          null,
+          false,
+          Proxies.NONE,
+          Limits.DEFAULT,
+          Duration.ofMinutes(5),
+          List.of());
 
   public ServerConfig {
     List<String> problems = new ArrayList<>();
@@ -76,15 +83,18 @@ public record ServerConfig(
   }
 
   public ServerConfig withHost(String value) {
-    return new ServerConfig(value, port, tls, allowPlain, proxies, limits, oldestPending, frameAncestors);
+    return new ServerConfig(
+        value, port, tls, allowPlain, proxies, limits, oldestPending, frameAncestors);
   }
 
   public ServerConfig withPort(int value) {
-    return new ServerConfig(host, value, tls, allowPlain, proxies, limits, oldestPending, frameAncestors);
+    return new ServerConfig(
+        host, value, tls, allowPlain, proxies, limits, oldestPending, frameAncestors);
   }
 
   public ServerConfig withTls(Tls value) {
-    return new ServerConfig(host, port, value, allowPlain, proxies, limits, oldestPending, frameAncestors);
+    return new ServerConfig(
+        host, port, value, allowPlain, proxies, limits, oldestPending, frameAncestors);
   }
 
   public ServerConfig withPlainAllowed() {
@@ -92,16 +102,17 @@ public record ServerConfig(
   }
 
   public ServerConfig withProxies(Proxies value) {
-    return new ServerConfig(host, port, tls, allowPlain, value, limits, oldestPending, frameAncestors);
+    return new ServerConfig(
+        host, port, tls, allowPlain, value, limits, oldestPending, frameAncestors);
   }
 
   public ServerConfig withLimits(Limits value) {
-    return new ServerConfig(host, port, tls, allowPlain, proxies, value, oldestPending, frameAncestors);
+    return new ServerConfig(
+        host, port, tls, allowPlain, proxies, value, oldestPending, frameAncestors);
   }
 
   public ServerConfig withFrameAncestors(List<String> value) {
-    return new ServerConfig(
-        host, port, tls, allowPlain, proxies, limits, oldestPending, value);
+    return new ServerConfig(host, port, tls, allowPlain, proxies, limits, oldestPending, value);
   }
 
   public ServerConfig withOldestPending(Duration value) {

@@ -38,7 +38,16 @@ public record ServerSettings(
   /** The same on another port. */
   public ServerSettings withPort(int value) {
     return new ServerSettings(
-        host, value, tls, allowPlain, proxies, limits, oldestPending, frameAncestors, streams, database);
+        host,
+        value,
+        tls,
+        allowPlain,
+        proxies,
+        limits,
+        oldestPending,
+        frameAncestors,
+        streams,
+        database);
   }
 
   static ServerSettings read(Section root) {

@@ -72,7 +72,7 @@ final class Live implements AutoCloseable {
   private final ScheduledThreadPoolExecutor threads =
       new ScheduledThreadPoolExecutor(2, Threads.named("postrider-console"));
   private final DeliveryTail tail = new DeliveryTail(false);
-  private boolean begun;
+  private volatile boolean begun;
   private volatile boolean failing;
   private long ticks;
   private long examinedNanos;
@@ -124,22 +124,31 @@ final class Live implements AutoCloseable {
     call.context().contentType(SSE);
     call.context().header("X-Accel-Buffering", "no"); // proxies must not collect events
     Wire.open(
-        call.context(), wire -> join(new Viewer(wire, token, viewers::remove), after), () -> {});
+        call.context(), wire -> join(new Viewer(wire, token, after, viewers::remove)), () -> {});
     return null;
   }
 
-  private Viewer join(Viewer viewer, long after) {
+  private Viewer join(Viewer viewer) {
     viewer.offer("retry: 300\n\n".getBytes(StandardCharsets.US_ASCII));
     @Nullable LiveEvent now = last;
     if (now != null) {
       Status status = Objects.requireNonNull(now.status());
-      viewer.offer(framed(LiveEvent.sample(now.at(), status, warnings, rates.after(after))));
+      viewer.offer(framed(LiveEvent.sample(now.at(), status, warnings, pointsFor(viewer))));
     }
     viewers.add(viewer);
     if (closed) {
       viewer.end();
     }
     return viewer;
+  }
+
+  /** All points that it does not have; none before those of other servers are read. */
+  private @Nullable List<List<@Nullable Double>> pointsFor(Viewer viewer) {
+    if (!begun) {
+      return null;
+    }
+    viewer.catchUp();
+    return rates.after(viewer.after());
   }
 
   /** The backlog was read. */
@@ -149,7 +158,14 @@ final class Live implements AutoCloseable {
       Status status = Status.of(backlog, relays, Database.within(STATEMENT_MAX, pauses::list));
       @Nullable List<@Nullable Double> point = rates.point(now, backlog);
       last = LiveEvent.sample(now, status, warnings, null);
-      publish(LiveEvent.sample(now, status, warnings, point == null ? null : List.of(point)));
+      byte[] bytes =
+          framed(LiveEvent.sample(now, status, warnings, point == null ? null : List.of(point)));
+      for (Viewer viewer : viewers) {
+        viewer.offer(
+            viewer.caughtUp()
+                ? bytes
+                : framed(LiveEvent.sample(now, status, warnings, pointsFor(viewer))));
+      }
       if (point != null && keptAt.plus(KEEP_EVERY).isBefore(now)) {
         keptAt = now;
         history.keep(point);

@@ -27,19 +27,38 @@ final class Viewer implements Wire.Owner {
 
   private final Wire wire;
   private final Token token;
+  private final long after;
   private final Consumer<Viewer> left;
   private final Deque<byte[]> waiting = new ArrayDeque<>();
   private final long bornNanos = System.nanoTime();
   private long writtenNanos = bornNanos;
+  private volatile boolean caughtUp;
   private boolean opened;
   private boolean unflushed;
   private boolean ending;
   private boolean closed;
 
-  Viewer(Wire wire, Token token, Consumer<Viewer> left) {
+  /**
+   * @param after the time of the last point that it has, in milliseconds
+   */
+  Viewer(Wire wire, Token token, long after, Consumer<Viewer> left) {
+    this.after = after;
     this.wire = wire;
     this.token = token;
     this.left = left;
+  }
+
+  long after() {
+    return after;
+  }
+
+  /** Whether it was given the points from before it came. */
+  boolean caughtUp() {
+    return caughtUp;
+  }
+
+  void catchUp() {
+    caughtUp = true;
   }
 
   long tokenId() {

@@ -109,14 +109,22 @@ class ConsoleCost {
     if (directory != null) {
       builder.dataDirectory(Path.of(directory));
     }
-    try (TestPostgres postgres = TestPostgres.on(builder.start());
-        Desk desk = Desk.pooled(postgres, server -> server)) {
+    try (TestPostgres postgres = TestPostgres.on(builder.start())) {
+      postgres.execute("delete from postrider.token"); // those of the last run
+      measure(postgres);
+    }
+  }
+
+  private static void measure(TestPostgres postgres) {
+    try (Desk desk = Desk.pooled(postgres, server -> server)) {
       if (postgres.count("select count(*) from postrider.route") == 0) {
         load(desk, Integer.getInteger("console.messages", 100_000));
       }
       System.out.println(
-          one(desk, "select n_live_tup || ' messages stored' from pg_stat_user_tables"
-              + " where schemaname = 'postrider' and relname ~ '^message' order by n_live_tup desc"));
+          one(
+              desk,
+              "select n_live_tup || ' messages stored' from pg_stat_user_tables"
+                  + " where schemaname = 'postrider' and relname ~ '^message' order by n_live_tup desc"));
       if (!Boolean.getBoolean("console.load")) {
         report(desk, 0, "nobody watches", OVERVIEW);
         report(desk, 1, "overview", OVERVIEW);

@@ -33,7 +33,7 @@ class ConsolePictures {
       select postrider.enqueue('shop', (array['orders', 'orders', 'payments', 'mails'])[1 + n %% 4],
                format('{"customer": "customer-%%s", "amount": %%s, "reference": 9007199254740993123,
                  "lines": [{"sku": "A-17", "count": 2}, {"sku": "B-3", "count": 1}]}',
-                 n %% 12, 100 + n %% 90)::jsonb,
+                 n %% 12, 100 + n %% 90),
                key => 'customer-' || n %% 12, event_type => (array['placed', 'shipped', 'refunded'])[1 + n %% 3],
                aggregate_type => 'order', aggregate_id => 'o-' || n %% 40, tenant => 'demo',
                headers => '{"traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}')
@@ -45,9 +45,7 @@ class ConsolePictures {
       return Outcome.terminal(
           "http_422", ErrorReport.of("HTTP 422", "{\"error\": \"unknown field: reason\"}"));
     }
-    return RANDOM.nextInt(8) == 0
-        ? Outcome.retryable("http_503", "HTTP 503")
-        : Outcome.delivered();
+    return RANDOM.nextInt(8) == 0 ? Outcome.retryable("http_503", "HTTP 503") : Outcome.delivered();
   }
 
   private static Outcome mail(Message message) {

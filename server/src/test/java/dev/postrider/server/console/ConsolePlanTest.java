@@ -52,7 +52,8 @@ class ConsolePlanTest {
   }
 
   private static List<String> pages(Desk desk) {
-    String id = desk.postgres.column("select id from postrider.queue order by id desc limit 1").get(0);
+    String id =
+        desk.postgres.column("select id from postrider.queue order by id desc limit 1").get(0);
     String head =
         desk.postgres.column("select message_id from postrider.dead_letter limit 1").get(0);
     return List.of(

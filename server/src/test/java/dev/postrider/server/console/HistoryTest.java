@@ -55,8 +55,7 @@ class HistoryTest {
       desk.postgres.execute("select postrider.chart_put('{2}')");
       assertThat(desk.postgres.column("select distinct point from postrider.chart_point"))
           .containsExactly("{1}");
-      desk.postgres.execute(
-          "update postrider.chart_point set at = now() - interval '30 minutes'");
+      desk.postgres.execute("update postrider.chart_point set at = now() - interval '30 minutes'");
       desk.postgres.execute("select postrider.chart_put('{2}')");
       assertThat(desk.postgres.count("select count(*) from postrider.chart_point")).isEqualTo(180);
       assertThat(desk.postgres.column("select point[1] from postrider.chart_point")).contains("2");

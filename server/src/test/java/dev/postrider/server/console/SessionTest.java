@@ -193,8 +193,7 @@ class SessionTest {
     assertThat(header(file("/console/"), "X-Frame-Options")).isEqualTo("DENY");
     try (Desk desk = Desk.open(server -> server.config(config))) {
       HttpRequest request = desk.request(null, "/console/").build();
-      HttpResponse<String> page =
-          HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
+      HttpResponse<String> page = HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
       assertThat(header(page, "Content-Security-Policy"))
           .endsWith("; frame-ancestors https://ops.example.com https://*.example.org");
       assertThat(header(page, "X-Frame-Options")).isEmpty();

@@ -147,8 +147,7 @@ final class Visit implements AutoCloseable {
       ViewportSize screen = page.viewportSize();
       int height = (int) page.evaluate("document.documentElement.scrollHeight");
       page.setViewportSize(screen.width, Math.max(height, screen.height));
-      page.screenshot(
-          new Page.ScreenshotOptions().setPath(Path.of(PICTURES, name + ".png")));
+      page.screenshot(new Page.ScreenshotOptions().setPath(Path.of(PICTURES, name + ".png")));
       page.setViewportSize(screen.width, screen.height);
     }
   }
