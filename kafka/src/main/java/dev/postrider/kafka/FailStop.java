@@ -78,7 +78,8 @@ final class FailStop {
     if (failed) {
       return ABORTED;
     }
-    boolean fits = outstanding == 0 || bytesOutstanding + bytes <= bytesMost;
+    // A large record needs half of the room at most: smaller ones would always leave it too little.
+    boolean fits = bytesOutstanding + Math.min(bytes, bytesMost / 2) <= bytesMost;
     if (outstanding >= RECORDS_MOST || !fits) {
       return FULL;
     }

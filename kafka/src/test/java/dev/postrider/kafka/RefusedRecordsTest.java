@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -184,32 +183,6 @@ class RefusedRecordsTest {
                   Sample.deliver(destination, left).stream()
                       .allMatch(outcome -> outcome instanceof Outcome.Delivered));
       assertThat(topic.records()).extracting(ConsumerRecord::key).doesNotContainNull();
-    }
-  }
-
-  /** The client blocks for each record that finds its buffer full. Together they may not. */
-  @Test
-  void messagesThatWaitedForTheirTopicDoNotBlockOneAfterTheOther() throws Exception {
-    KafkaConfig config =
-        Broker.config()
-            .topic("{topic}")
-            .deliveryTimeout(Duration.ofMinutes(5))
-            .maxBlock(Duration.ofSeconds(5))
-            .bufferMemory(1 << 20)
-            .build();
-    Map<UUID, Outcome> answers = new ConcurrentHashMap<>();
-    try (Topic topic = Topic.create(Map.of("min.insync.replicas", "2")); // takes no record
-        KafkaDestination destination = KafkaDestination.open(config)) {
-      List<Message> batch = new ArrayList<>();
-      for (int i = 0; i < 12; i++) {
-        Route route = new Route("refused", topic.name);
-        batch.add(Sample.message(route, null, new byte[400_000], Map.of()));
-      }
-      destination.deliver(batch, answers::put);
-      await().atMost(Duration.ofSeconds(30)).until(() -> answers.size() == 10);
-      assertThat(answers.values())
-          .extracting(Sample::code)
-          .containsOnly("unavailable kafka_buffer_full");
     }
   }
 
