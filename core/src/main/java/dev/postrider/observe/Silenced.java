@@ -1,6 +1,7 @@
 package dev.postrider.observe;
 
 import dev.postrider.message.PostriderException;
+import dev.postrider.store.DatabaseError;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.sql.SQLException;
@@ -34,7 +35,7 @@ public final class Silenced extends Exception {
     @Nullable Throwable cause = thrown;
     for (int i = 0; i < CAUSES_MAX && cause != null; i++) {
       if (cause instanceof SQLException sql) {
-        return database(sql);
+        return DatabaseError.text(sql);
       }
       cause = cause.getCause();
     }
@@ -42,23 +43,9 @@ public final class Silenced extends Exception {
         thrown instanceof PostriderException
             || thrown instanceof IOException
             || thrown instanceof UncheckedIOException;
-    return expected ? firstLine(message(thrown)) : thrown.getClass().getName();
-  }
-
-  private static String database(SQLException error) {
-    String first = firstLine(message(error)).replaceFirst("^ERROR: ", "");
-    return error.getCause() instanceof SQLException cause
-            && message(error).startsWith(message(cause))
-        ? first + message(error).substring(message(cause).length())
-        : first;
-  }
-
-  private static String firstLine(String text) {
-    return text.lines().findFirst().orElse("");
-  }
-
-  private static String message(Throwable thrown) {
-    return String.valueOf(thrown.getMessage());
+    return expected
+        ? String.valueOf(thrown.getMessage()).lines().findFirst().orElse("")
+        : thrown.getClass().getName();
   }
 
   private static Silenced of(Throwable thrown, int causes) {

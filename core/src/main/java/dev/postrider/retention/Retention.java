@@ -4,6 +4,7 @@ import dev.postrider.archive.Archive;
 import dev.postrider.archive.ArchiveReport;
 import dev.postrider.archive.ArchiveStorage;
 import dev.postrider.observe.RelayListener;
+import dev.postrider.observe.Silenced;
 import dev.postrider.store.Database;
 import dev.postrider.store.Database.Session;
 import dev.postrider.store.DatabaseError;
@@ -198,7 +199,7 @@ public final class Retention implements Runnable {
       }
     } catch (SQLException | IOException | RuntimeException e) {
       listener.retentionFailed(task.label(), e);
-      end(task, 0, e.getMessage(), false);
+      end(task, 0, Silenced.text(e), false);
     }
   }
 
@@ -256,7 +257,7 @@ public final class Retention implements Runnable {
   /** Whether the task can go on behind what failed. */
   private boolean skip(Session session, RetentionTask task, SQLException error)
       throws SQLException {
-    return session.one(SKIP, row -> row.getBoolean(1), holder, task.label(), error.getMessage());
+    return session.one(SKIP, row -> row.getBoolean(1), holder, task.label(), Silenced.text(error));
   }
 
   private Ended archive(RetentionConfig.Archiving archive) throws SQLException, IOException {

@@ -35,6 +35,19 @@ public enum DatabaseError {
     };
   }
 
+  /**
+   * What logs and callers without the right to read payloads may see of it: the first line, and the
+   * advice that {@link Advice} has added. The server's detail quotes rows.
+   */
+  public static String text(SQLException error) {
+    String message = String.valueOf(error.getMessage());
+    String first = message.lines().findFirst().orElse("").replaceFirst("^ERROR: ", "");
+    return error.getCause() instanceof SQLException cause
+            && message.startsWith(String.valueOf(cause.getMessage()))
+        ? first + message.substring(String.valueOf(cause.getMessage()).length())
+        : first;
+  }
+
   /** Whether the connection is of no further use. */
   public boolean connectionLost() {
     return this == TRANSIENT;

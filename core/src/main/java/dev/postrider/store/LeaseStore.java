@@ -362,7 +362,9 @@ public final class LeaseStore {
   }
 
   private void failed(StoreException failure) {
-    count(FlushOutcome.of(failure.error()), 1, "error=" + failure.getMessage());
+    String reason =
+        failure.getCause() instanceof SQLException sql ? DatabaseError.text(sql) : "unknown";
+    count(FlushOutcome.of(failure.error()), 1, "error=" + reason.replace('\n', ' '));
   }
 
   private void count(FlushOutcome outcome, int count, String detail) {

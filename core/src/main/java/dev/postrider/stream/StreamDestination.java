@@ -88,7 +88,7 @@ public final class StreamDestination implements Destination {
 
   /** Only a fault of the statement itself counts against the message. */
   private static Outcome outcome(SQLException error) {
-    String text = String.valueOf(error.getMessage());
+    String text = DatabaseError.text(error);
     return DatabaseError.of(error) == DatabaseError.FATAL
         ? Outcome.retryable("stream_append", text)
         : Outcome.unavailable("stream_append", text);

@@ -306,6 +306,25 @@ class RetentionTest implements RelayListener {
     assertThat(database.column("select position from postrider.retention")).containsOnlyNulls();
   }
 
+  /** The detail of a database error may quote a row. */
+  @Test
+  void theDetailOfAnErrorIsNotKept() throws Exception {
+    database.execute(ROWS);
+    database.execute(
+        """
+        create function public.refuse() returns trigger language plpgsql as $$
+        begin
+          raise exception 'not this one' using detail = 'row 4111-1111';
+        end $$;
+        create trigger refuse before delete on postrider.dedupe
+          for each row execute function public.refuse()
+        """);
+    retention(only(RetentionTask.DEDUPE_KEYS, Duration.ofDays(30))).runDue();
+    assertThat(failed).containsKey("dedupe_keys");
+    List<RetentionState> states = RetentionState.list(database.dataSource(), Schema.DEFAULT);
+    assertThat(states.get(0).error()).isEqualTo("not this one");
+  }
+
   @Test
   void aTaskThatFailsSaysWhyAndKeepsNoOtherFromRunning() throws Exception {
     database.execute(ROWS);
