@@ -26,7 +26,8 @@ final class RouteCheck {
   private static final Logger log = LoggerFactory.getLogger(RouteCheck.class);
   private static final String NOT_ALLOWED = "42501";
 
-  // A loop on the lease store does not say what it serves. A worker without a record is a relay that
+  // A loop on the lease store does not say what it serves. A worker without a record is a relay
+  // that
   // is just starting; that of this application does not count, since its routes are known.
   private static final String ROUTED =
       """
