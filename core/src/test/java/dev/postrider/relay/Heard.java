@@ -5,6 +5,8 @@ import dev.postrider.message.Settlement;
 import dev.postrider.observe.RelayListener;
 import java.time.Duration;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -17,7 +19,7 @@ final class Heard implements RelayListener {
   final List<String> violations = new CopyOnWriteArrayList<>();
   final List<Settlement> conflicts = new CopyOnWriteArrayList<>();
   final List<String> databaseFailures = new CopyOnWriteArrayList<>();
-  final List<Message> sent = new CopyOnWriteArrayList<>();
+  final Queue<Message> sent = new ConcurrentLinkedQueue<>();
 
   @Override
   public void woken(String reason) {
