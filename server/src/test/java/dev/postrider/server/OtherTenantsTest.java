@@ -110,7 +110,7 @@ class OtherTenantsTest {
     assertThat(call(DESK.admin, why, own).text()).contains(head.toString());
     Answer answer = call(token(Scope.tenant("t")), why, own);
     assertThat(answer.text())
-        .contains("It waits behind another of the same key.")
+        .contains("It waits behind another message of the same key.")
         .doesNotContain(head.toString());
     String neighbours = "GET /v1/messages/{id}/neighbours";
     assertThat(call(DESK.admin, neighbours, own).text()).contains(head.toString());
