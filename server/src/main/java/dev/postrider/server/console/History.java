@@ -1,7 +1,7 @@
 package dev.postrider.server.console;
 
-import dev.postrider.observe.LogLine;
-import dev.postrider.store.Database;
+import dev.postrider.internal.jdbc.Database;
+import dev.postrider.internal.text.LogLine;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Arrays;

@@ -1,7 +1,7 @@
 package dev.postrider.server.console;
 
 import dev.postrider.access.Token;
-import dev.postrider.observe.LogLine;
+import dev.postrider.internal.text.LogLine;
 import dev.postrider.server.stream.Wire;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -1,19 +1,19 @@
 package dev.postrider.server.operate;
 
 import dev.postrider.access.Permission;
+import dev.postrider.internal.monitor.AuditLog;
+import dev.postrider.internal.monitor.Fleet;
+import dev.postrider.internal.monitor.LiveRelay;
+import dev.postrider.internal.monitor.Workers;
+import dev.postrider.internal.retention.RetentionState;
 import dev.postrider.observe.Backlog;
-import dev.postrider.observe.Fleet;
-import dev.postrider.observe.LiveRelay;
-import dev.postrider.observe.Workers;
-import dev.postrider.retention.RetentionState;
+import dev.postrider.operations.Pauses;
+import dev.postrider.schema.Schema;
 import dev.postrider.server.api.Call;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.Kind;
 import dev.postrider.server.api.Listing;
 import dev.postrider.server.api.Paging;
-import dev.postrider.store.AuditLog;
-import dev.postrider.store.Pauses;
-import dev.postrider.store.Schema;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
