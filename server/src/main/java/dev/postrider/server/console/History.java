@@ -1,6 +1,7 @@
 package dev.postrider.server.console;
 
 import dev.postrider.observe.LogLine;
+import dev.postrider.observe.Silenced;
 import dev.postrider.store.Database;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -43,7 +44,7 @@ final class History {
     } catch (Exception e) {
       if (!failing) {
         failing = true; // said once, until it works again
-        log.warn("{}", LogLine.of("console_point_not_kept").put("error", e.getMessage()));
+        log.warn("{}", LogLine.of("console_point_not_kept").put("error", Silenced.text(e)));
       }
     }
   }
