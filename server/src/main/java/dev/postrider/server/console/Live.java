@@ -124,7 +124,9 @@ final class Live implements AutoCloseable {
     call.context().contentType(SSE);
     call.context().header("X-Accel-Buffering", "no"); // proxies must not collect events
     Wire.open(
-        call.context(), wire -> join(new Viewer(wire, token, after, viewers::remove)), () -> {});
+        call.context(),
+        wire -> join(new Viewer(wire, token, after, viewers::remove, System::nanoTime)),
+        () -> {});
     return null;
   }
 
