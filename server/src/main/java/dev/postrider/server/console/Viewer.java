@@ -31,7 +31,6 @@ final class Viewer implements Wire.Owner {
   private static final byte[] HEARTBEAT = ":\n\n".getBytes(StandardCharsets.US_ASCII);
 
   private final Wire wire;
-  private final Token token;
   private final long after;
   private final Consumer<Viewer> left;
   private final Deque<byte[]> waiting = new ArrayDeque<>();
@@ -47,10 +46,9 @@ final class Viewer implements Wire.Owner {
   /**
    * @param after the time of the last point that it has, in milliseconds
    */
-  Viewer(Wire wire, Token token, long after, Consumer<Viewer> left, LongSupplier nanoClock) {
+  Viewer(Wire wire, long after, Consumer<Viewer> left, LongSupplier nanoClock) {
     this.after = after;
     this.wire = wire;
-    this.token = token;
     this.left = left;
     this.nanoClock = nanoClock;
     this.bornNanos = nanoClock.getAsLong();
@@ -68,10 +66,6 @@ final class Viewer implements Wire.Owner {
 
   void catchUp() {
     caughtUp = true;
-  }
-
-  long tokenId() {
-    return token.id();
   }
 
   /** Writes it now or as soon as the browser takes it; one that takes nothing is cut off. */
