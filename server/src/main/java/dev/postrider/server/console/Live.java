@@ -2,13 +2,16 @@ package dev.postrider.server.console;
 
 import dev.postrider.access.Permission;
 import dev.postrider.access.Token;
+import dev.postrider.internal.jdbc.Database;
+import dev.postrider.internal.monitor.Attempt;
+import dev.postrider.internal.monitor.DeliveryTail;
+import dev.postrider.internal.monitor.Fleet;
+import dev.postrider.internal.text.LogLine;
+import dev.postrider.internal.text.Silenced;
 import dev.postrider.message.AttemptState;
-import dev.postrider.observe.Attempt;
 import dev.postrider.observe.Backlog;
-import dev.postrider.observe.DeliveryTail;
-import dev.postrider.observe.Fleet;
-import dev.postrider.observe.LogLine;
-import dev.postrider.observe.Silenced;
+import dev.postrider.operations.Pauses;
+import dev.postrider.schema.Schema;
 import dev.postrider.server.api.Call;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.Field;
@@ -18,9 +21,6 @@ import dev.postrider.server.api.ProblemException;
 import dev.postrider.server.api.Threads;
 import dev.postrider.server.operate.Status;
 import dev.postrider.server.stream.Wire;
-import dev.postrider.store.Database;
-import dev.postrider.store.Pauses;
-import dev.postrider.store.Schema;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -124,7 +124,9 @@ final class Live implements AutoCloseable {
     call.context().contentType(SSE);
     call.context().header("X-Accel-Buffering", "no"); // proxies must not collect events
     Wire.open(
-        call.context(), wire -> join(new Viewer(wire, token, after, viewers::remove)), () -> {});
+        call.context(),
+        wire -> join(new Viewer(wire, token, after, viewers::remove, System::nanoTime)),
+        () -> {});
     return null;
   }
 

@@ -1,8 +1,8 @@
 package dev.postrider.server.console;
 
+import dev.postrider.internal.monitor.Delivery;
 import dev.postrider.message.AttemptState;
 import dev.postrider.message.Route;
-import dev.postrider.observe.Delivery;
 import dev.postrider.server.operate.Status;
 import java.time.Instant;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.postrider.server.console;
 
 import dev.postrider.access.Token;
-import dev.postrider.observe.LogLine;
+import dev.postrider.internal.text.LogLine;
 import dev.postrider.server.stream.Wire;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,6 +23,10 @@ final class Viewer implements Wire.Owner {
   private static final Logger log = LoggerFactory.getLogger(Viewer.class);
   private static final Duration LIFE = Duration.ofSeconds(60);
   private static final Duration SILENCE_MAX = Duration.ofSeconds(10);
+
+  /** A browser that has not taken the end of its stream by then is cut off. */
+  private static final Duration LIFE_MAX = LIFE.plusSeconds(10);
+
   private static final int WAITING_MAX = 64;
   private static final byte[] HEARTBEAT = ":\n\n".getBytes(StandardCharsets.US_ASCII);
 
@@ -30,8 +35,9 @@ final class Viewer implements Wire.Owner {
   private final long after;
   private final Consumer<Viewer> left;
   private final Deque<byte[]> waiting = new ArrayDeque<>();
-  private final long bornNanos = System.nanoTime();
-  private long writtenNanos = bornNanos;
+  private final LongSupplier nanoClock;
+  private final long bornNanos;
+  private long writtenNanos;
   private volatile boolean caughtUp;
   private boolean opened;
   private boolean unflushed;
@@ -41,11 +47,14 @@ final class Viewer implements Wire.Owner {
   /**
    * @param after the time of the last point that it has, in milliseconds
    */
-  Viewer(Wire wire, Token token, long after, Consumer<Viewer> left) {
+  Viewer(Wire wire, Token token, long after, Consumer<Viewer> left, LongSupplier nanoClock) {
     this.after = after;
     this.wire = wire;
     this.token = token;
     this.left = left;
+    this.nanoClock = nanoClock;
+    this.bornNanos = nanoClock.getAsLong();
+    this.writtenNanos = bornNanos;
   }
 
   long after() {
@@ -71,8 +80,7 @@ final class Viewer implements Wire.Owner {
       return;
     }
     if (waiting.size() >= WAITING_MAX) {
-      wire.cut();
-      close();
+      cut();
       return;
     }
     waiting.add(event);
@@ -81,8 +89,10 @@ final class Viewer implements Wire.Owner {
 
   /** Called now and then: ends streams that are old enough, and breaks silences. */
   synchronized void tick() {
-    long now = System.nanoTime();
-    if (now - bornNanos > LIFE.toNanos()) {
+    long now = nanoClock.getAsLong();
+    if (now - bornNanos > LIFE_MAX.toNanos()) {
+      cut();
+    } else if (now - bornNanos > LIFE.toNanos()) {
       end();
     } else if (now - writtenNanos > SILENCE_MAX.toNanos() && waiting.isEmpty()) {
       offer(HEARTBEAT);
@@ -114,7 +124,7 @@ final class Viewer implements Wire.Owner {
         byte @Nullable [] next = waiting.poll();
         if (next != null) {
           wire.write(next);
-          writtenNanos = System.nanoTime();
+          writtenNanos = nanoClock.getAsLong();
           unflushed = true;
         } else if (unflushed) {
           unflushed = false;
@@ -131,6 +141,11 @@ final class Viewer implements Wire.Owner {
       log.debug("{}", LogLine.of("console_viewer_lost").put("error", e.getMessage()));
       close();
     }
+  }
+
+  private void cut() {
+    wire.cut();
+    close();
   }
 
   private void close() {
