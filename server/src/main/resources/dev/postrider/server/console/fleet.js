@@ -133,7 +133,7 @@ export function Topics({ may }) {
   const flow = flowBy(topicOf);
   const known = new Set([...status.topics, ...idle].map(topicOf));
   const busy = [...new Map(outcomes.filter(o => !known.has(topicOf(o))).map(o => [topicOf(o), o])).values()].map(o => ({ ...o, pending: 0, dead: 0 }));
-  const rows = [...status.topics, ...idle, ...busy].sort((a, b) => topicOf(a).localeCompare(topicOf(b)));
+  const rows = [...status.topics, ...idle, ...busy].sort((a, b) => b.pending + b.dead - a.pending - a.dead || topicOf(a).localeCompare(topicOf(b)));
   return html`
     <${Page} title="Topics">
       ${rows.length ? html`<${Panel}><${Table} label="Topics" rows=${rows} keyOf=${topicOf} cells=${[
