@@ -101,7 +101,7 @@ public final class LeaseStore {
   private final Schema schema;
   private final String worker;
   private final LeaseOptions options;
-  private final Calls calls;
+  private final QueryRunner queries;
   private final LongSupplier nanoTime;
   private volatile int workerId;
   private volatile long askedNanos;
@@ -127,7 +127,8 @@ public final class LeaseStore {
     this.schema = schema;
     this.worker = worker;
     this.options = options;
-    this.calls = new Calls(dataSource, schema, (int) options.timeout().toSeconds(), this::failed);
+    this.queries =
+        new QueryRunner(dataSource, schema, (int) options.timeout().toSeconds(), this::failed);
   }
 
   /**
@@ -171,7 +172,7 @@ public final class LeaseStore {
 
   /** Messages of a topic with several subscriptions may not be fanned out yet. */
   private boolean fanOut(@Nullable String[][] routes) {
-    return calls
+    return queries
         .rows(
             "fan out",
             schema.sql(FAN_OUT),
@@ -191,7 +192,7 @@ public final class LeaseStore {
     long leaseMs = millis(lease);
     int id = workerId();
     List<Optional<Claimed>> rows =
-        calls.rows(
+        queries.rows(
             "claim",
             schema.sql(CLAIM),
             call -> {
@@ -221,12 +222,13 @@ public final class LeaseStore {
 
   /** Delivered, with what the destination calls it. */
   public boolean ackSent(UUID id, @Nullable String remoteRef) {
-    return settle(List.of(id), Verdict.of(Decision.DELIVERED).withReference(remoteRef)).isEmpty();
+    return settle(List.of(id), HeldSettlement.of(Decision.DELIVERED).withReference(remoteRef))
+        .isEmpty();
   }
 
   /** Delivered, all of them; returns the ids that this worker no longer holds. */
   public Set<UUID> ackSent(Collection<UUID> ids) {
-    return settle(ids, Verdict.of(Decision.DELIVERED));
+    return settle(ids, HeldSettlement.of(Decision.DELIVERED));
   }
 
   /** Delivered. */
@@ -240,30 +242,31 @@ public final class LeaseStore {
       throw new PostriderException(
           "nextAttemptAt must lie before " + LATEST + ", got " + nextAttemptAt);
     }
-    return settle(List.of(id), Verdict.of(Decision.RETRY).withError(error).at(nextAttemptAt))
+    return settle(List.of(id), HeldSettlement.of(Decision.RETRY).withError(error).at(nextAttemptAt))
         .isEmpty();
   }
 
   /** To be tried again as the retry policy says, or dead when that allows no more attempts. */
   public boolean nack(UUID id, String error) {
-    int attempts = describe(id).map(Found::attempts).orElse(0);
+    int attempts = describe(id).map(CurrentState::attempts).orElse(0);
     if (attempts >= options.retry().maxAttempts()) {
       return markDead(id, error);
     }
     Duration delay = options.retry().backoff().delay(attempts);
-    return settle(List.of(id), Verdict.of(Decision.RETRY).withError(error).after(delay)).isEmpty();
+    return settle(List.of(id), HeldSettlement.of(Decision.RETRY).withError(error).after(delay))
+        .isEmpty();
   }
 
   /** Never to be tried again, unless an operator says so. */
   public boolean markDead(UUID id, String error) {
     boolean block = options.retry().onDead() == DeadPolicy.BLOCK;
     Decision decision = block ? Decision.DEAD_BLOCKING : Decision.DEAD;
-    return settle(List.of(id), Verdict.of(decision).withError(error)).isEmpty();
+    return settle(List.of(id), HeldSettlement.of(decision).withError(error)).isEmpty();
   }
 
   /** Gives messages back unsent, as if never claimed; returns the ids no longer held. */
   public Set<UUID> release(Collection<UUID> ids) {
-    return settle(ids, Verdict.of(Decision.RELEASED));
+    return settle(ids, HeldSettlement.of(Decision.RELEASED));
   }
 
   /** Holds a message for this long from now on; its neighbours in the claim are not renewed. */
@@ -271,7 +274,7 @@ public final class LeaseStore {
     long leaseMs = millis(lease);
     int me = workerId();
     boolean held =
-        calls.one(
+        queries.one(
             "renewLease",
             schema.sql(RENEW),
             call -> {
@@ -289,7 +292,7 @@ public final class LeaseStore {
   /** An earlier delivery of the same content to the same topic: ack with its reference instead. */
   public Optional<Earlier> checkDedup(Route target, byte[] payloadSha256) {
     Optional<Earlier> earlier =
-        calls
+        queries
             .rows(
                 "checkDedup",
                 schema.sql(EARLIER),
@@ -307,8 +310,8 @@ public final class LeaseStore {
   }
 
   /** The state of a message as it is now; empty if there is no such message. */
-  public Optional<Found> describe(UUID id) {
-    return calls
+  public Optional<CurrentState> describe(UUID id) {
+    return queries
         .rows(
             "describe",
             schema.sql(DESCRIBE),
@@ -316,30 +319,30 @@ public final class LeaseStore {
               call.setObject(1, id);
               call.setString(2, worker);
             },
-            Found::read)
+            CurrentState::read)
         .stream()
         .findFirst();
   }
 
-  private Set<UUID> settle(Collection<UUID> ids, Verdict verdict) {
+  private Set<UUID> settle(Collection<UUID> ids, HeldSettlement settlement) {
     UUID[] given = ids.toArray(UUID[]::new);
     int me = workerId();
     Set<UUID> refused =
-        calls.one(
-            verdict.what(),
+        queries.one(
+            settlement.what(),
             schema.sql(SETTLE),
             call -> {
               call.setInt(1, me);
               call.setArray(2, call.getConnection().createArrayOf("uuid", given));
-              verdict.bind(call, 3);
+              settlement.bind(call, 3);
             },
             row -> new HashSet<>(Arrays.asList((UUID[]) row.getArray(1).getArray())));
     int settled = given.length - refused.size();
-    FlushOutcome outcome = verdict.outcome();
+    FlushOutcome outcome = settlement.outcome();
     if (outcome != null && settled > 0) {
       count(outcome, settled, settled == 1 && given.length == 1 ? "id=" + given[0] : "");
     }
-    refused.forEach(id -> conflict(id, verdict.what()));
+    refused.forEach(id -> conflict(id, settlement.what()));
     return refused;
   }
 
@@ -349,7 +352,7 @@ public final class LeaseStore {
     long now = nanoTime.getAsLong();
     if (known == 0 || now - askedNanos > SEEN_EVERY) {
       known =
-          calls.one("worker", schema.sql(WORKER), c -> c.setString(1, worker), r -> r.getInt(1));
+          queries.one("worker", schema.sql(WORKER), c -> c.setString(1, worker), r -> r.getInt(1));
       workerId = known;
       askedNanos = now;
     }

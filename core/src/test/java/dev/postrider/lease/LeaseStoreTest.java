@@ -45,7 +45,7 @@ class LeaseStoreTest {
     List<UUID> sent = post.send(5, "orders", null);
     List<Claimed> claimed = ann.claim(NAMESPACE, 3, MINUTE);
     assertThat(ids(claimed)).isEqualTo(sent.subList(0, 3));
-    Found found = ann.describe(sent.get(0)).orElseThrow();
+    CurrentState found = ann.describe(sent.get(0)).orElseThrow();
     assertThat(found.state()).isEqualTo(MessageState.PROCESSING);
     assertThat(found.attempts()).isEqualTo(1);
     assertThat(found.lockedBy()).isEqualTo("ann");
@@ -146,7 +146,7 @@ class LeaseStoreTest {
     UUID id = claimedBy(ann);
     assertThat(bob.nack(id, "not mine")).isFalse();
     assertThat(ann.nack(id, "refused")).isTrue();
-    Found found = ann.describe(id).orElseThrow();
+    CurrentState found = ann.describe(id).orElseThrow();
     assertThat(found.state()).isEqualTo(MessageState.PENDING);
     assertThat(found.lastError()).isEqualTo("refused");
     assertThat(found.lockedBy()).isNull();

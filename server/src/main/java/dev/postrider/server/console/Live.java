@@ -20,7 +20,7 @@ import dev.postrider.server.api.Problem;
 import dev.postrider.server.api.ProblemException;
 import dev.postrider.server.api.Threads;
 import dev.postrider.server.operate.Status;
-import dev.postrider.server.stream.Wire;
+import dev.postrider.server.stream.ClientConnection;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -123,8 +123,10 @@ final class Live implements AutoCloseable {
     long after = seen != null && seen.matches("[0-9]{1,15}") ? Long.parseLong(seen) : 0;
     call.context().contentType(SSE);
     call.context().header("X-Accel-Buffering", "no"); // proxies must not collect events
-    Wire.open(
-        call.context(), wire -> join(new Viewer(wire, token, after, viewers::remove)), () -> {});
+    ClientConnection.open(
+        call.context(),
+        clientConnection -> join(new Viewer(clientConnection, token, after, viewers::remove)),
+        () -> {});
     return null;
   }
 

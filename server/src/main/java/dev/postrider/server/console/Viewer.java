@@ -2,7 +2,7 @@ package dev.postrider.server.console;
 
 import dev.postrider.access.Token;
 import dev.postrider.internal.text.LogLine;
-import dev.postrider.server.stream.Wire;
+import dev.postrider.server.stream.ClientConnection;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -18,14 +18,14 @@ import org.slf4j.LoggerFactory;
  * a token that was revoked, or has expired, sees nothing new after a minute. Thread-safe; nothing
  * here waits.
  */
-final class Viewer implements Wire.Owner {
+final class Viewer implements ClientConnection.Owner {
   private static final Logger log = LoggerFactory.getLogger(Viewer.class);
   private static final Duration LIFE = Duration.ofSeconds(60);
   private static final Duration SILENCE_MAX = Duration.ofSeconds(10);
   private static final int WAITING_MAX = 64;
   private static final byte[] HEARTBEAT = ":\n\n".getBytes(StandardCharsets.US_ASCII);
 
-  private final Wire wire;
+  private final ClientConnection clientConnection;
   private final Token token;
   private final long after;
   private final Consumer<Viewer> left;
@@ -41,9 +41,9 @@ final class Viewer implements Wire.Owner {
   /**
    * @param after the time of the last point that it has, in milliseconds
    */
-  Viewer(Wire wire, Token token, long after, Consumer<Viewer> left) {
+  Viewer(ClientConnection clientConnection, Token token, long after, Consumer<Viewer> left) {
     this.after = after;
-    this.wire = wire;
+    this.clientConnection = clientConnection;
     this.token = token;
     this.left = left;
   }
@@ -71,7 +71,7 @@ final class Viewer implements Wire.Owner {
       return;
     }
     if (waiting.size() >= WAITING_MAX) {
-      wire.cut();
+      clientConnection.cut();
       close();
       return;
     }
@@ -110,15 +110,15 @@ final class Viewer implements Wire.Owner {
       return;
     }
     try {
-      while (!closed && wire.ready()) {
+      while (!closed && clientConnection.ready()) {
         byte @Nullable [] next = waiting.poll();
         if (next != null) {
-          wire.write(next);
+          clientConnection.write(next);
           writtenNanos = System.nanoTime();
           unflushed = true;
         } else if (unflushed) {
           unflushed = false;
-          wire.flush();
+          clientConnection.flush();
         } else {
           if (ending) {
             close();
@@ -137,7 +137,7 @@ final class Viewer implements Wire.Owner {
     if (!closed) {
       closed = true;
       left.accept(this);
-      wire.finish();
+      clientConnection.finish();
     }
   }
 }

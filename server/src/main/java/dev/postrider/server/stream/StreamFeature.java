@@ -105,7 +105,10 @@ public final class StreamFeature implements Feature {
     context.contentType(wanted.format().mediaType());
     // Proxies that collect answers before they pass them on would hold events back.
     context.header("X-Accel-Buffering", "no");
-    Wire.open(context, wire -> hub.join(wanted, wire), () -> hub.places().giveBack(wanted));
+    ClientConnection.open(
+        context,
+        clientConnection -> hub.join(wanted, clientConnection),
+        () -> hub.places().giveBack(wanted));
     return null;
   }
 
