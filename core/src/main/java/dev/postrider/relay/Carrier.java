@@ -7,8 +7,8 @@ import dev.postrider.internal.protocol.Answered;
 import dev.postrider.internal.settle.SettlementRules;
 import dev.postrider.internal.text.Silenced;
 import dev.postrider.internal.wake.Wakeup;
-import dev.postrider.message.Claimed;
-import dev.postrider.message.Settlement;
+import dev.postrider.internal.protocol.Claimed;
+import dev.postrider.internal.protocol.ClaimSettlement;
 import dev.postrider.relay.RestPolicy.Rest;
 import dev.postrider.relay.Routing.Load;
 import java.sql.Connection;
@@ -47,7 +47,7 @@ final class Carrier implements Runnable {
   private final InFlight inFlight;
   private final Exchange exchange;
   private final RestPolicy policy;
-  private List<Settlement> unsettled = List.of();
+  private List<ClaimSettlement> unsettled = List.of();
   private boolean failed;
   private volatile boolean stopping;
   private volatile long loopedAtNanos = System.nanoTime();
@@ -194,9 +194,9 @@ final class Carrier implements Runnable {
         : List.of();
   }
 
-  private Map<Dispatcher, Amount> amounts(List<Settlement> settlements) {
+  private Map<Dispatcher, Amount> amounts(List<ClaimSettlement> settlements) {
     Map<Dispatcher, Amount> amounts = new HashMap<>();
-    for (Settlement settlement : settlements) {
+    for (ClaimSettlement settlement : settlements) {
       Claimed claimed = settlement.claimed();
       amounts.compute(
           binding(claimed).dispatcher(),
@@ -207,7 +207,7 @@ final class Carrier implements Runnable {
 
   /** One transaction: settle what was answered, claim what may go. */
   private void exchange(List<Load> loads) throws InterruptedException {
-    List<Settlement> settling = unsettled;
+    List<ClaimSettlement> settling = unsettled;
     long askedAt = System.nanoTime();
     Exchange.Result result =
         session.tryCall("carry", c -> exchange.run(c, worker, settling, loads), wakeup);
@@ -227,8 +227,8 @@ final class Carrier implements Runnable {
     }
   }
 
-  private void settled(List<Settlement> settlements, Set<Settlement> refused) {
-    for (Settlement settlement : settlements) {
+  private void settled(List<ClaimSettlement> settlements, Set<ClaimSettlement> refused) {
+    for (ClaimSettlement settlement : settlements) {
       Claimed claimed = settlement.claimed();
       String destination = binding(claimed).dispatcher().name();
       inFlight.settled(claimed);

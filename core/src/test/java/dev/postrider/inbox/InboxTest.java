@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.error.NoTransactionException;
 import dev.postrider.lease.LeaseStore;
-import dev.postrider.message.Claimed;
 import dev.postrider.message.Message;
 import dev.postrider.schema.Schema;
 import dev.postrider.testing.Courier;
@@ -160,9 +159,9 @@ class InboxTest {
   }
 
   private InboxResult claim(LeaseStore store) {
-    List<Claimed> claimed = store.claim("bank", 1, Duration.ofMinutes(1));
+    List<Message> claimed = store.claim("bank", 1, Duration.ofMinutes(1));
     assertThat(claimed).hasSize(1);
-    Message message = claimed.get(0).message();
+    Message message = claimed.get(0);
     store.ack(message.id());
     return handle(Incoming.of(message));
   }

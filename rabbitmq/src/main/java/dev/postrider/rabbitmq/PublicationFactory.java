@@ -1,7 +1,7 @@
 package dev.postrider.rabbitmq;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
-import dev.postrider.envelope.EventHeaders;
+import dev.postrider.internal.envelope.EventHeaders;
 import dev.postrider.envelope.Sealed;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;

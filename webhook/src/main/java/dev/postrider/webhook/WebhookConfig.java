@@ -1,7 +1,7 @@
 package dev.postrider.webhook;
 
 import dev.postrider.envelope.Envelope;
-import dev.postrider.envelope.EventHeaders;
+import dev.postrider.internal.envelope.EventHeaders;
 import java.net.InetAddress;
 import java.time.Clock;
 import java.time.Duration;

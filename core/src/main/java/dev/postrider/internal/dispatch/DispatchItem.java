@@ -1,7 +1,7 @@
 package dev.postrider.internal.dispatch;
 
 import dev.postrider.internal.protocol.Answered;
-import dev.postrider.message.Claimed;
+import dev.postrider.internal.protocol.Claimed;
 import java.util.UUID;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;

@@ -2,7 +2,7 @@ package dev.postrider.internal.dispatch;
 
 import dev.postrider.destination.Destination;
 import dev.postrider.internal.protocol.Answered;
-import dev.postrider.message.Claimed;
+import dev.postrider.internal.protocol.Claimed;
 import dev.postrider.message.Outcome;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -4,7 +4,7 @@ import dev.postrider.destination.Destination;
 import dev.postrider.destination.DestinationOptions;
 import dev.postrider.internal.protocol.Answered;
 import dev.postrider.internal.text.Silenced;
-import dev.postrider.message.Claimed;
+import dev.postrider.internal.protocol.Claimed;
 import dev.postrider.message.Outcome;
 import dev.postrider.observe.RelayListener;
 import java.util.List;

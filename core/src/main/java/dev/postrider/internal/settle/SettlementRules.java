@@ -2,11 +2,11 @@ package dev.postrider.internal.settle;
 
 import dev.postrider.internal.protocol.Answered;
 import dev.postrider.internal.protocol.Protocol;
-import dev.postrider.message.Claimed;
+import dev.postrider.internal.protocol.Claimed;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.RetryPolicy;
 import dev.postrider.message.RetryPolicy.DeadPolicy;
-import dev.postrider.message.Settlement;
+import dev.postrider.internal.protocol.ClaimSettlement;
 import dev.postrider.message.Settlement.Decision;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +18,7 @@ public final class SettlementRules {
 
   private SettlementRules() {}
 
-  public static Settlement of(Answered answered, RetryPolicy policy) {
+  public static ClaimSettlement of(Answered answered, RetryPolicy policy) {
     Claimed claimed = answered.claimed();
     Outcome outcome = answered.outcome();
     Duration deferral = answered.deferral();
@@ -26,13 +26,13 @@ public final class SettlementRules {
       return deferred(answered, outcome, deferral);
     }
     if (outcome == null || outcome instanceof Outcome.NotSent) {
-      return Settlement.released(claimed);
+      return ClaimSettlement.released(claimed);
     }
     if (outcome instanceof Outcome.Unavailable gone) {
-      return Settlement.unavailable(claimed, answered.latencyMs(), gone.code(), gone.error());
+      return ClaimSettlement.unavailable(claimed, answered.latencyMs(), gone.code(), gone.error());
     }
     if (outcome instanceof Outcome.Delivered delivered) {
-      return Settlement.delivered(claimed, answered.latencyMs(), delivered.reference());
+      return ClaimSettlement.delivered(claimed, answered.latencyMs(), delivered.reference());
     }
     if (outcome instanceof Outcome.Terminal terminal) {
       return dead(answered, policy, terminal.code(), terminal.error());
@@ -48,23 +48,23 @@ public final class SettlementRules {
     return claimed.lostLeases() >= Protocol.SUSPECT_AFTER + policy.maxAttempts();
   }
 
-  private static Settlement deferred(
+  private static ClaimSettlement deferred(
       Answered answered, @Nullable Outcome outcome, Duration deferral) {
     Claimed claimed = answered.claimed();
     int latencyMs = answered.latencyMs();
     if (outcome instanceof Outcome.Retryable retry) {
       Duration delay = atLeast(deferral, retry.retryAfter());
-      return Settlement.deferred(claimed, latencyMs, delay, retry.code(), retry.error());
+      return ClaimSettlement.deferred(claimed, latencyMs, delay, retry.code(), retry.error());
     }
     if (outcome instanceof Outcome.Unavailable gone) {
-      return Settlement.deferred(claimed, latencyMs, deferral, gone.code(), gone.error());
+      return ClaimSettlement.deferred(claimed, latencyMs, deferral, gone.code(), gone.error());
     }
-    return Settlement.deferred(claimed, latencyMs, deferral, null, null);
+    return ClaimSettlement.deferred(claimed, latencyMs, deferral, null, null);
   }
 
-  private static Settlement retry(Answered answered, RetryPolicy policy, Outcome.Retryable retry) {
+  private static ClaimSettlement retry(Answered answered, RetryPolicy policy, Outcome.Retryable retry) {
     Duration delay = policy.backoff().delay(answered.claimed().message().attempt());
-    return new Settlement(
+    return new ClaimSettlement(
         answered.claimed(),
         Decision.RETRY,
         answered.latencyMs(),
@@ -82,9 +82,9 @@ public final class SettlementRules {
     return asked.compareTo(RETRY_AFTER_MAX) > 0 ? RETRY_AFTER_MAX : asked;
   }
 
-  private static Settlement dead(Answered answered, RetryPolicy policy, String code, String error) {
+  private static ClaimSettlement dead(Answered answered, RetryPolicy policy, String code, String error) {
     boolean block = policy.onDead() == DeadPolicy.BLOCK && answered.claimed().ordered();
-    return new Settlement(
+    return new ClaimSettlement(
         answered.claimed(),
         block ? Decision.DEAD_BLOCKING : Decision.DEAD,
         answered.latencyMs(),

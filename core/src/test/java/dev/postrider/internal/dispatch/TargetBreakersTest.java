@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.destination.DestinationOptions.BreakerOptions;
 import dev.postrider.internal.dispatch.CircuitBreaker.State;
-import dev.postrider.message.Claimed;
+import dev.postrider.internal.protocol.Claimed;
 import dev.postrider.message.Message;
 import dev.postrider.message.Route;
 import java.time.Duration;

@@ -1,4 +1,5 @@
-package dev.postrider.envelope;
+package dev.postrider.internal.envelope;
+
 
 import dev.postrider.message.Message;
 import dev.postrider.message.PostriderException;

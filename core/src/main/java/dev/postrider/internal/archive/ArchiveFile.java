@@ -1,4 +1,4 @@
-package dev.postrider.archive;
+package dev.postrider.internal.archive;
 
 import java.time.Instant;
 import java.util.UUID;

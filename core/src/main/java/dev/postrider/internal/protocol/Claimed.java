@@ -1,4 +1,6 @@
-package dev.postrider.message;
+package dev.postrider.internal.protocol;
+
+import dev.postrider.message.Message;
 
 import java.util.Map;
 

@@ -1,4 +1,4 @@
-package dev.postrider.envelope;
+package dev.postrider.internal.envelope;
 
 import org.jspecify.annotations.Nullable;
 
