@@ -39,7 +39,7 @@ public enum RetentionTask {
   }
 
   /** The period unless another one is given. */
-  public Duration usual() {
+  public Duration defaultPeriod() {
     return usual;
   }
 

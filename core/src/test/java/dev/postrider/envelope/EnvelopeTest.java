@@ -1,5 +1,10 @@
 package dev.postrider.envelope;
 
+import dev.postrider.internal.envelope.Tenant;
+
+import dev.postrider.internal.envelope.EventHeaders;
+import dev.postrider.internal.envelope.Template;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

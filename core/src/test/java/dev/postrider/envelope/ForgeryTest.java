@@ -200,7 +200,7 @@ class ForgeryTest {
     while (messages.size() < sent) {
       store
           .claim("shop", 1000, Duration.ofMinutes(1))
-          .forEach(claimed -> messages.add(claimed.message()));
+          .forEach(messages::add);
     }
     return messages;
   }

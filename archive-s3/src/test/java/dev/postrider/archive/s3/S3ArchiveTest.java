@@ -3,7 +3,7 @@ package dev.postrider.archive.s3;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.postrider.archive.ArchiveFile;
+import dev.postrider.internal.archive.ArchiveFile;
 import dev.postrider.archive.ArchiveStorage;
 import dev.postrider.archive.ArchiveStorageException;
 import dev.postrider.internal.archive.ArchiveReport;

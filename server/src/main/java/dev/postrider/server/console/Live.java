@@ -20,9 +20,10 @@ import dev.postrider.server.api.Problem;
 import dev.postrider.server.api.ProblemException;
 import dev.postrider.server.api.Threads;
 import dev.postrider.server.operate.Status;
+import dev.postrider.server.stream.ClientConnection;
 import dev.postrider.server.stream.Places;
 import dev.postrider.server.stream.StreamConfig;
-import dev.postrider.server.stream.Wire;
+import dev.postrider.server.stream.ClientConnection;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -126,14 +127,14 @@ final class Live implements AutoCloseable {
     call.context().contentType(SSE);
     call.context().header("X-Accel-Buffering", "no"); // proxies must not collect events
     Runnable left = () -> places.giveBack(token, address);
-    Wire.open(call.context(), wire -> join(wire, after, left), left);
+    ClientConnection.open(call.context(), connection -> join(connection, after, left), left);
     return null;
   }
 
-  private Viewer join(Wire wire, long after, Runnable left) {
+  private Viewer join(ClientConnection connection, long after, Runnable left) {
     Viewer viewer =
         new Viewer(
-            wire,
+            connection,
             after,
             gone -> {
               viewers.remove(gone);

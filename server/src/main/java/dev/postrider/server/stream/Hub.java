@@ -72,8 +72,8 @@ final class Hub implements StreamTail.Reader, AutoCloseable {
   }
 
   /** On the place that was reserved for it. */
-  Client join(Subscription wanted, Wire wire) {
-    Client client = new Client(wanted, wire, this);
+  Client join(Subscription wanted, ClientConnection clientConnection) {
+    Client client = new Client(wanted, clientConnection, this);
     clients.add(client);
     if (closed) {
       client.end(Client.SHUTDOWN, null);

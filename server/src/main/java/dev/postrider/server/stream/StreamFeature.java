@@ -105,9 +105,9 @@ public final class StreamFeature implements Feature {
     context.contentType(wanted.format().mediaType());
     // Proxies that collect answers before they pass them on would hold events back.
     context.header("X-Accel-Buffering", "no");
-    Wire.open(
+    ClientConnection.open(
         context,
-        wire -> hub.join(wanted, wire),
+        connection -> hub.join(wanted, connection),
         () -> hub.places().giveBack(wanted.token(), wanted.address()));
     return null;
   }

@@ -2,7 +2,7 @@ package dev.postrider.server.console;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.postrider.server.stream.Wire;
+import dev.postrider.server.stream.ClientConnection;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,7 +19,7 @@ class ViewerTest {
   private final Viewer viewer = new Viewer(browser, 0, left::add, () -> nowNanos);
 
   /** A connection whose other end takes something, or not. */
-  private static final class Browser implements Wire {
+  private static final class Browser implements ClientConnection {
     private final List<String> taken = new ArrayList<>();
     private boolean takes = true;
     private boolean finished;
