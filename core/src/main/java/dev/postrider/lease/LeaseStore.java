@@ -73,11 +73,12 @@ public final class LeaseStore {
   private static final String FAN_OUT =
       """
       select cardinality(f.routes) > 0 from (
-        select array_agg(w.id) as topics
-          from postrider.queued_routes() q join postrider.route w on w.id = -q.route
-         where exists (select from unnest(?, ?) as g(namespace, topic)
-                        where w.namespace = g.namespace
-                          and (g.topic is null or w.topic = g.topic))) t
+        select array_agg(n.id) as topics from (
+          select w.id from postrider.queued_routes() q join postrider.route w on w.id = -q.route
+           where exists (select from unnest(?, ?) as g(namespace, topic)
+                          where w.namespace = g.namespace
+                            and (g.topic is null or w.topic = g.topic))
+           order by random() limit 16) n) t
        cross join lateral postrider.fan_out(t.topics, 8000, '{}') f
        where t.topics is not null
       """;
@@ -100,6 +101,7 @@ public final class LeaseStore {
 
   private final Schema schema;
   private final String worker;
+  private final OneSubscription subscription;
   private final LeaseOptions options;
   private final Calls calls;
   private final LongSupplier nanoTime;
@@ -126,6 +128,7 @@ public final class LeaseStore {
     this.nanoTime = nanoTime;
     this.schema = schema;
     this.worker = worker;
+    this.subscription = new OneSubscription(worker);
     this.options = options;
     this.calls = new Calls(dataSource, schema, (int) options.timeout().toSeconds(), this::failed);
   }
@@ -136,15 +139,17 @@ public final class LeaseStore {
    * it should it kill this worker too.
    */
   public List<Claimed> claim(String namespace, int limit, Duration lease) {
+    subscription.check(namespace);
     return claim(new @Nullable String[][] {{namespace}, {null}, {""}}, limit, lease);
   }
 
   /**
    * Takes due messages of these topics, or of their named subscriptions. A key whose next message
-   * is of another topic waits. A worker takes one subscription of a topic: it settles a message by
-   * its id.
+   * is of another topic waits. A worker takes one subscription of a topic, since it settles a
+   * message by its id; a second one is refused.
    */
   public List<Claimed> claim(Collection<Route> routes, int limit, Duration lease) {
+    subscription.check(routes);
     @Nullable String[] namespaces = routes.stream().map(Route::namespace).toArray(String[]::new);
     @Nullable String[] topics = routes.stream().map(Route::topic).toArray(String[]::new);
     @Nullable String[] names = routes.stream().map(Route::subscription).toArray(String[]::new);
