@@ -37,6 +37,7 @@ module dev.postrider.core {
   exports dev.postrider.internal.archive to
       dev.postrider.cli;
   exports dev.postrider.internal.envelope to
+      dev.postrider.cli,
       dev.postrider.kafka,
       dev.postrider.rabbitmq,
       dev.postrider.webhook;

@@ -1,6 +1,6 @@
 package dev.postrider.inbox;
 
-/** What the inbox says about a message that arrived. */
+/** What the inbox says about a message that arrived. Immutable. */
 public enum InboxResult {
   /** Not seen before: do the effect. */
   FIRST,

@@ -10,7 +10,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state that a message was found in.
+ * The state that a message was found in. Immutable.
  *
  * @param nextAttemptAt null while processing and at the end; {@link Instant#MAX} while it waits for
  *     another message of its key
