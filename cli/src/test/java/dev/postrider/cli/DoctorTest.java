@@ -9,7 +9,7 @@ import dev.postrider.cli.doctor.Patient;
 import dev.postrider.message.NewMessage;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.RetryPolicy.DeadPolicy;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

@@ -1,9 +1,9 @@
 package dev.postrider.access;
 
-import dev.postrider.store.Database;
-import dev.postrider.store.Messages;
-import dev.postrider.store.RefusedException;
-import dev.postrider.store.Schema;
+import dev.postrider.error.RefusedException;
+import dev.postrider.internal.jdbc.Database;
+import dev.postrider.operations.Messages;
+import dev.postrider.schema.Schema;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;

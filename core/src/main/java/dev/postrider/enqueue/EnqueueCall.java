@@ -1,9 +1,9 @@
 package dev.postrider.enqueue;
 
+import dev.postrider.internal.protocol.Protocol;
+import dev.postrider.internal.text.Json;
 import dev.postrider.message.Enqueued;
-import dev.postrider.message.Json;
 import dev.postrider.message.NewMessage;
-import dev.postrider.message.Protocol;
 import java.nio.charset.StandardCharsets;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -1,7 +1,7 @@
 package dev.postrider.inbox;
 
-import dev.postrider.store.NoTransactionException;
-import dev.postrider.store.Schema;
+import dev.postrider.error.NoTransactionException;
+import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;

@@ -1,16 +1,16 @@
 package dev.postrider.relay;
 
-import dev.postrider.dispatch.Amount;
-import dev.postrider.dispatch.Dispatcher;
-import dev.postrider.dispatch.LeaseClock;
-import dev.postrider.message.Answered;
+import dev.postrider.internal.dispatch.Amount;
+import dev.postrider.internal.dispatch.Dispatcher;
+import dev.postrider.internal.dispatch.LeaseClock;
+import dev.postrider.internal.protocol.Answered;
+import dev.postrider.internal.settle.Verdicts;
+import dev.postrider.internal.text.Silenced;
+import dev.postrider.internal.wake.Wakeup;
 import dev.postrider.message.Claimed;
 import dev.postrider.message.Settlement;
-import dev.postrider.observe.Silenced;
 import dev.postrider.relay.RestPolicy.Rest;
 import dev.postrider.relay.Routing.Load;
-import dev.postrider.settle.Verdicts;
-import dev.postrider.wake.Wakeup;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package dev.postrider.relay;
 
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;

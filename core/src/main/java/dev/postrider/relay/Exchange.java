@@ -1,15 +1,15 @@
 package dev.postrider.relay;
 
-import dev.postrider.claim.ClaimPath;
-import dev.postrider.claim.ClaimRequest;
-import dev.postrider.claim.ClaimResult;
-import dev.postrider.claim.Claims;
+import dev.postrider.internal.claim.ClaimPath;
+import dev.postrider.internal.claim.ClaimRequest;
+import dev.postrider.internal.claim.ClaimResult;
+import dev.postrider.internal.claim.Claims;
+import dev.postrider.internal.protocol.Protocol;
+import dev.postrider.internal.settle.Settlements;
 import dev.postrider.message.Claimed;
-import dev.postrider.message.Protocol;
 import dev.postrider.message.Settlement;
 import dev.postrider.observe.RelayListener;
 import dev.postrider.relay.Routing.Load;
-import dev.postrider.settle.Settlements;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

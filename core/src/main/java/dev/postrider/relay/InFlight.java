@@ -1,7 +1,7 @@
 package dev.postrider.relay;
 
-import dev.postrider.dispatch.LeaseClock;
-import dev.postrider.message.Answered;
+import dev.postrider.internal.dispatch.LeaseClock;
+import dev.postrider.internal.protocol.Answered;
 import dev.postrider.message.Claimed;
 import dev.postrider.message.Settlement;
 import java.time.Duration;

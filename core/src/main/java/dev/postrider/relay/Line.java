@@ -1,12 +1,12 @@
 package dev.postrider.relay;
 
-import dev.postrider.dispatch.Dispatcher;
+import dev.postrider.internal.dispatch.Dispatcher;
+import dev.postrider.internal.settle.Verdicts;
 import dev.postrider.message.Claimed;
 import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.RetryPolicy;
 import dev.postrider.message.Route;
-import dev.postrider.settle.Verdicts;
 import org.jspecify.annotations.Nullable;
 
 /**

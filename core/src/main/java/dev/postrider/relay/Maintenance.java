@@ -1,11 +1,11 @@
 package dev.postrider.relay;
 
-import dev.postrider.dispatch.Dispatcher;
-import dev.postrider.dispatch.LeaseClock;
+import dev.postrider.internal.dispatch.Dispatcher;
+import dev.postrider.internal.dispatch.LeaseClock;
+import dev.postrider.internal.jdbc.HeldConnection;
+import dev.postrider.internal.settle.Leases;
+import dev.postrider.internal.wake.Wakeup;
 import dev.postrider.observe.RelayListener;
-import dev.postrider.settle.Leases;
-import dev.postrider.store.HeldConnection;
-import dev.postrider.wake.Wakeup;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,9 +1,9 @@
 package dev.postrider.relay;
 
-import dev.postrider.dispatch.Dispatcher;
-import dev.postrider.message.Json;
-import dev.postrider.observe.LogLine;
-import dev.postrider.store.Schema;
+import dev.postrider.internal.dispatch.Dispatcher;
+import dev.postrider.internal.text.Json;
+import dev.postrider.internal.text.LogLine;
+import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

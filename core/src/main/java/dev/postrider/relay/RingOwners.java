@@ -1,7 +1,7 @@
 package dev.postrider.relay;
 
 import dev.postrider.message.Route;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

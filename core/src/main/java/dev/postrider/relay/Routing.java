@@ -1,12 +1,12 @@
 package dev.postrider.relay;
 
-import dev.postrider.claim.FanOut;
-import dev.postrider.dispatch.Amount;
-import dev.postrider.dispatch.Dispatcher;
-import dev.postrider.dispatch.Dispatcher.Room;
+import dev.postrider.internal.claim.FanOut;
+import dev.postrider.internal.dispatch.Amount;
+import dev.postrider.internal.dispatch.Dispatcher;
+import dev.postrider.internal.dispatch.Dispatcher.Room;
 import dev.postrider.message.PostriderException;
 import dev.postrider.message.Route;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

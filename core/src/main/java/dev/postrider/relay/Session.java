@@ -1,14 +1,14 @@
 package dev.postrider.relay;
 
-import dev.postrider.observe.LogLine;
+import dev.postrider.error.DatabaseError;
+import dev.postrider.internal.jdbc.Advice;
+import dev.postrider.internal.jdbc.HeldConnection;
+import dev.postrider.internal.jdbc.HeldConnection.Work;
+import dev.postrider.internal.text.LogLine;
+import dev.postrider.internal.text.Silenced;
+import dev.postrider.internal.wake.Wakeup;
 import dev.postrider.observe.RelayListener;
-import dev.postrider.observe.Silenced;
-import dev.postrider.store.Advice;
-import dev.postrider.store.DatabaseError;
-import dev.postrider.store.HeldConnection;
-import dev.postrider.store.HeldConnection.Work;
-import dev.postrider.store.Schema;
-import dev.postrider.wake.Wakeup;
+import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -24,6 +24,9 @@ public final class PromptSocketFactory extends SocketFactory {
   /** The timeout by which the driver's look for more can be told from any other read. */
   private static final int LOOK_MS = 1;
 
+  /** Called by the driver. */
+  public PromptSocketFactory() {}
+
   /** The same database through sockets of this kind; what cannot be copied is left as it is. */
   public static DataSource on(DataSource given) {
     // A subclass may do more than its fields say, and a driver of another class loader would not

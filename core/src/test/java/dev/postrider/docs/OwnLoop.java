@@ -1,9 +1,9 @@
 package dev.postrider.docs;
 
+import dev.postrider.lease.LeaseStore;
 import dev.postrider.message.Backoff;
 import dev.postrider.message.Claimed;
 import dev.postrider.message.Message;
-import dev.postrider.store.LeaseStore;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;

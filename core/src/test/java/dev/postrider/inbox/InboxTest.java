@@ -3,11 +3,11 @@ package dev.postrider.inbox;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.postrider.error.NoTransactionException;
+import dev.postrider.lease.LeaseStore;
 import dev.postrider.message.Claimed;
 import dev.postrider.message.Message;
-import dev.postrider.store.LeaseStore;
-import dev.postrider.store.NoTransactionException;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import dev.postrider.testing.Courier;
 import dev.postrider.testing.TestDatabase;
 import java.sql.Connection;

@@ -4,15 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 import static org.awaitility.Awaitility.await;
 
-import dev.postrider.dispatch.HandlerDestination;
-import dev.postrider.message.Answered;
+import dev.postrider.destination.HandlerDestination;
+import dev.postrider.internal.protocol.Answered;
+import dev.postrider.internal.settle.Verdicts;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.RetryPolicy;
 import dev.postrider.message.Route;
 import dev.postrider.message.Settlement.Decision;
 import dev.postrider.relay.Relay;
-import dev.postrider.settle.Verdicts;
 import dev.postrider.testing.TestDatabase;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;

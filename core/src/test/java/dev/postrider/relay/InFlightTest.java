@@ -3,7 +3,7 @@ package dev.postrider.relay;
 import static dev.postrider.relay.ClaimedMessages.claimed;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.postrider.message.Answered;
+import dev.postrider.internal.protocol.Answered;
 import dev.postrider.message.Claimed;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.Settlement;

@@ -1,7 +1,7 @@
 package dev.postrider.rabbitmq;
 
+import dev.postrider.internal.text.Silenced;
 import dev.postrider.message.Outcome;
-import dev.postrider.observe.Silenced;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;

@@ -1,7 +1,7 @@
 package dev.postrider.server;
 
-import dev.postrider.observe.LogLine;
-import dev.postrider.observe.Silenced;
+import dev.postrider.internal.text.LogLine;
+import dev.postrider.internal.text.Silenced;
 import dev.postrider.server.access.Network;
 import dev.postrider.server.access.Proxies;
 import dev.postrider.server.api.Threads;

@@ -1,9 +1,10 @@
 package dev.postrider.server;
 
 import dev.postrider.access.Tokens;
+import dev.postrider.internal.monitor.Fleet;
 import dev.postrider.observe.BacklogSampler;
-import dev.postrider.observe.Fleet;
 import dev.postrider.relay.RelayStatus;
+import dev.postrider.schema.Schema;
 import dev.postrider.server.access.Access;
 import dev.postrider.server.api.Bodies;
 import dev.postrider.server.api.Endpoint;
@@ -20,7 +21,6 @@ import dev.postrider.server.openapi.OpenApiFeature;
 import dev.postrider.server.operate.OperateFeature;
 import dev.postrider.server.stream.StreamConfig;
 import dev.postrider.server.stream.StreamFeature;
-import dev.postrider.store.Schema;
 import io.javalin.Javalin;
 import io.javalin.config.JavalinConfig;
 import java.time.Duration;

@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.postrider.access.NewToken;
 import dev.postrider.access.Permission;
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.message.Outcome;
 import dev.postrider.relay.Relay;
 import dev.postrider.relay.RelayConfig;

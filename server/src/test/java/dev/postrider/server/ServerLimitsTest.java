@@ -49,7 +49,7 @@ class ServerLimitsTest {
       assertThat(desk.get(desk.viewer, "/v1/messages").status()).isEqualTo(200);
       for (int i = 0; i < 10; i++) {
         assertThat(desk.get(null, "/v1/health/live").status()).isEqualTo(200);
-        assertThat(desk.get("guess", "/v1/health").status()).isEqualTo(200);
+        assertThat(desk.get("guess", "/v1/health").status()).isIn(200, 503);
       }
     }
   }
@@ -66,7 +66,8 @@ class ServerLimitsTest {
         int status = desk.get(guess, "/v1/messages").status();
         assertThat(status).isIn(401, 429);
         answered += status == 401 ? 1 : 0;
-        assertThat(desk.get(guess, "/v1/health").status()).isEqualTo(200);
+        // 503 tells that the database was slow. No limit applies.
+        assertThat(desk.get(guess, "/v1/health").status()).isIn(200, 503);
         assertThat(desk.get(guess, "/v1/metrics").status()).isIn(401, 429);
       }
       assertThat(answered).isBetween(1, 20);

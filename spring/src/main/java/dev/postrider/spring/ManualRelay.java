@@ -1,14 +1,14 @@
 package dev.postrider.spring;
 
-import dev.postrider.dispatch.Destination;
+import dev.postrider.destination.Destination;
+import dev.postrider.lease.LeaseOptions;
+import dev.postrider.lease.LeaseStore;
 import dev.postrider.message.Claimed;
 import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.Route;
 import dev.postrider.message.UnreadablePayloadException;
-import dev.postrider.store.LeaseOptions;
-import dev.postrider.store.LeaseStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

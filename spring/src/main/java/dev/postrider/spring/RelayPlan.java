@@ -1,6 +1,6 @@
 package dev.postrider.spring;
 
-import dev.postrider.dispatch.Destination;
+import dev.postrider.destination.Destination;
 import dev.postrider.message.PostriderException;
 import dev.postrider.message.RetryPolicy;
 import dev.postrider.message.Route;

@@ -2,8 +2,8 @@ package dev.postrider.spring;
 
 import dev.postrider.message.NewMessage;
 import dev.postrider.message.Route;
+import dev.postrider.schema.Schema;
 import dev.postrider.spring.OutboxProperties.Unrouted;
-import dev.postrider.store.Schema;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -1,7 +1,7 @@
 package dev.postrider.webhook;
 
+import dev.postrider.internal.text.Silenced;
 import dev.postrider.message.Outcome;
-import dev.postrider.observe.Silenced;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Arrays;

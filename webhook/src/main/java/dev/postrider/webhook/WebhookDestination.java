@@ -1,9 +1,9 @@
 package dev.postrider.webhook;
 
-import dev.postrider.dispatch.Destination;
+import dev.postrider.destination.Destination;
+import dev.postrider.internal.text.LogLine;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
-import dev.postrider.observe.LogLine;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;

@@ -2,13 +2,13 @@ package dev.postrider.bench.soak;
 
 import dev.postrider.archive.ArchiveConfig;
 import dev.postrider.archive.DirectoryStorage;
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.message.Outcome;
 import dev.postrider.relay.Relay;
 import dev.postrider.relay.RelayConfig;
 import dev.postrider.retention.RetentionConfig;
-import dev.postrider.retention.RetentionState;
-import dev.postrider.store.Schema;
+import dev.postrider.internal.retention.RetentionState;
+import dev.postrider.schema.Schema;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,7 +2,7 @@ package dev.postrider.bench.soak;
 
 import dev.postrider.deadletter.DeadLetterFilter;
 import dev.postrider.deadletter.DeadLetters;
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.enqueue.Outbox;
 import dev.postrider.inbox.Inbox;
 import dev.postrider.inbox.Incoming;
@@ -17,7 +17,7 @@ import dev.postrider.replay.ReplayFilter;
 import dev.postrider.replay.ReplayJob;
 import dev.postrider.retention.RetentionConfig;
 import dev.postrider.retention.RetentionTask;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import dev.postrider.stream.StreamDestination;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -1,6 +1,6 @@
 package dev.postrider.bench.soak;
 
-import dev.postrider.retention.RetentionState;
+import dev.postrider.internal.retention.RetentionState;
 import dev.postrider.retention.RetentionTask;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,9 +1,6 @@
 package dev.postrider.cli.command;
 
-import dev.postrider.archive.Archive;
 import dev.postrider.archive.ArchiveConfig;
-import dev.postrider.archive.ArchivePlan;
-import dev.postrider.archive.ArchiveReport;
 import dev.postrider.archive.ArchiveStorage;
 import dev.postrider.cli.config.ArchiveSettings;
 import dev.postrider.cli.config.Part;
@@ -13,7 +10,10 @@ import dev.postrider.cli.output.Table;
 import dev.postrider.cli.output.Words;
 import dev.postrider.cli.settings.Settings;
 import dev.postrider.cli.settings.Units;
-import dev.postrider.retention.Purge;
+import dev.postrider.internal.archive.Archive;
+import dev.postrider.internal.archive.ArchivePlan;
+import dev.postrider.internal.archive.ArchiveReport;
+import dev.postrider.internal.retention.Purge;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -5,7 +5,7 @@ import dev.postrider.deadletter.DeadLetter;
 import dev.postrider.deadletter.DeadLetterPage;
 import dev.postrider.deadletter.DeadLetters;
 import dev.postrider.message.Route;
-import dev.postrider.store.Messages;
+import dev.postrider.operations.Messages;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;

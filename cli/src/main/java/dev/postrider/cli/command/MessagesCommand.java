@@ -1,10 +1,10 @@
 package dev.postrider.cli.command;
 
 import dev.postrider.cli.output.Fields;
-import dev.postrider.observe.Fleet;
-import dev.postrider.observe.Why;
-import dev.postrider.store.Messages;
-import dev.postrider.store.StoredMessage;
+import dev.postrider.internal.monitor.Fleet;
+import dev.postrider.internal.monitor.Why;
+import dev.postrider.operations.Messages;
+import dev.postrider.operations.StoredMessage;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;

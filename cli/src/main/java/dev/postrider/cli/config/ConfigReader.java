@@ -5,7 +5,7 @@ import dev.postrider.cli.settings.Settings;
 import dev.postrider.message.PostriderException;
 import dev.postrider.relay.RelayConfig;
 import dev.postrider.retention.RetentionConfig;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;

@@ -1,7 +1,7 @@
 package dev.postrider.cli.destination;
 
 import dev.postrider.cli.output.JsonText;
-import dev.postrider.dispatch.Destination;
+import dev.postrider.destination.Destination;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import java.io.ByteArrayOutputStream;

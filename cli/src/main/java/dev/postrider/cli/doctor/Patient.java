@@ -1,7 +1,7 @@
 package dev.postrider.cli.doctor;
 
-import dev.postrider.store.Database;
-import dev.postrider.store.Schema;
+import dev.postrider.internal.jdbc.Database;
+import dev.postrider.schema.Schema;
 import javax.sql.DataSource;
 
 /**

@@ -1,7 +1,7 @@
 package dev.postrider.cli.doctor;
 
 import dev.postrider.message.PostriderException;
-import dev.postrider.store.Migrations;
+import dev.postrider.schema.Migrations;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashSet;

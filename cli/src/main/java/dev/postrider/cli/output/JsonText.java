@@ -1,7 +1,7 @@
 package dev.postrider.cli.output;
 
-import dev.postrider.message.Json;
-import dev.postrider.message.Printable;
+import dev.postrider.internal.text.Json;
+import dev.postrider.internal.text.Printable;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;

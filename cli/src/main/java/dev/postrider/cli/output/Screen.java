@@ -1,6 +1,6 @@
 package dev.postrider.cli.output;
 
-import dev.postrider.message.Printable;
+import dev.postrider.internal.text.Printable;
 import java.io.BufferedReader;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;

@@ -1,11 +1,11 @@
 package dev.postrider.server.api;
 
+import dev.postrider.error.DatabaseError;
+import dev.postrider.error.RefusedException;
+import dev.postrider.internal.text.LogLine;
+import dev.postrider.internal.text.Silenced;
+import dev.postrider.lease.StoreException;
 import dev.postrider.message.InvalidMessageException;
-import dev.postrider.observe.LogLine;
-import dev.postrider.observe.Silenced;
-import dev.postrider.store.DatabaseError;
-import dev.postrider.store.RefusedException;
-import dev.postrider.store.StoreException;
 import io.javalin.http.Context;
 import io.javalin.http.HttpResponseException;
 import java.sql.SQLException;

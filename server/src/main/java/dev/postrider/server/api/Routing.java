@@ -1,7 +1,7 @@
 package dev.postrider.server.api;
 
 import dev.postrider.access.Permission;
-import dev.postrider.store.Database;
+import dev.postrider.internal.jdbc.Database;
 import io.javalin.config.JavalinConfig;
 import io.javalin.http.Context;
 import io.javalin.http.HandlerType;

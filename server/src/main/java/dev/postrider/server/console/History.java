@@ -1,8 +1,8 @@
 package dev.postrider.server.console;
 
-import dev.postrider.observe.LogLine;
-import dev.postrider.observe.Silenced;
-import dev.postrider.store.Database;
+import dev.postrider.internal.jdbc.Database;
+import dev.postrider.internal.text.LogLine;
+import dev.postrider.internal.text.Silenced;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Arrays;

@@ -1,6 +1,6 @@
 package dev.postrider.server.console;
 
-import dev.postrider.observe.LogLine;
+import dev.postrider.internal.text.LogLine;
 import dev.postrider.server.stream.Wire;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

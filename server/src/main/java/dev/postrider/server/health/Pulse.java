@@ -1,9 +1,9 @@
 package dev.postrider.server.health;
 
+import dev.postrider.internal.monitor.Fleet;
+import dev.postrider.internal.monitor.LiveRelay;
 import dev.postrider.message.PostriderException;
 import dev.postrider.observe.Backlog;
-import dev.postrider.observe.Fleet;
-import dev.postrider.observe.LiveRelay;
 import dev.postrider.relay.RelayStatus;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,13 +1,14 @@
 package dev.postrider.server.operate;
 
 import dev.postrider.access.Permission;
-import dev.postrider.deadletter.DeadGroup;
-import dev.postrider.deadletter.DeadGroups;
 import dev.postrider.deadletter.DeadLetter;
 import dev.postrider.deadletter.DeadLetterFilter;
 import dev.postrider.deadletter.DeadLetterPage;
 import dev.postrider.deadletter.DeadLetters;
+import dev.postrider.internal.monitor.DeadGroup;
+import dev.postrider.internal.monitor.DeadGroups;
 import dev.postrider.message.ErrorReport;
+import dev.postrider.schema.Schema;
 import dev.postrider.server.api.Call;
 import dev.postrider.server.api.Conditions;
 import dev.postrider.server.api.Cursors;
@@ -17,7 +18,6 @@ import dev.postrider.server.api.Kind;
 import dev.postrider.server.api.Paging;
 import dev.postrider.server.api.Problem;
 import dev.postrider.server.api.Values;
-import dev.postrider.store.Schema;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.UUID;

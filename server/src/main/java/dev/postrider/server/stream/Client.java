@@ -1,8 +1,8 @@
 package dev.postrider.server.stream;
 
-import dev.postrider.observe.LogLine;
-import dev.postrider.stream.StreamEvent;
-import dev.postrider.stream.StreamPage;
+import dev.postrider.internal.stream.StreamEvent;
+import dev.postrider.internal.stream.StreamPage;
+import dev.postrider.internal.text.LogLine;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;

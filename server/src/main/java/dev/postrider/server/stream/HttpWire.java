@@ -1,6 +1,6 @@
 package dev.postrider.server.stream;
 
-import dev.postrider.observe.LogLine;
+import dev.postrider.internal.text.LogLine;
 import dev.postrider.server.api.Call;
 import io.javalin.http.Context;
 import jakarta.servlet.ServletOutputStream;

@@ -1,13 +1,13 @@
 package dev.postrider.server.stream;
 
-import dev.postrider.observe.LogLine;
-import dev.postrider.observe.Silenced;
+import dev.postrider.internal.stream.StreamEvent;
+import dev.postrider.internal.stream.StreamGoneException;
+import dev.postrider.internal.stream.StreamLog;
+import dev.postrider.internal.stream.StreamPage;
+import dev.postrider.internal.stream.StreamTail;
+import dev.postrider.internal.text.LogLine;
+import dev.postrider.internal.text.Silenced;
 import dev.postrider.server.api.Threads;
-import dev.postrider.stream.StreamEvent;
-import dev.postrider.stream.StreamGoneException;
-import dev.postrider.stream.StreamLog;
-import dev.postrider.stream.StreamPage;
-import dev.postrider.stream.StreamTail;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;

@@ -3,7 +3,7 @@ package dev.postrider.server.console;
 import dev.postrider.access.NewToken;
 import dev.postrider.access.Permission;
 import dev.postrider.access.Role;
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.message.Backoff;
 import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Message;

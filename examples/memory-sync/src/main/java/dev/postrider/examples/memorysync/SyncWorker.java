@@ -1,11 +1,11 @@
 package dev.postrider.examples.memorysync;
 
+import dev.postrider.error.DatabaseError;
+import dev.postrider.lease.LeaseStore;
+import dev.postrider.lease.StoreException;
 import dev.postrider.message.Backoff;
 import dev.postrider.message.Claimed;
 import dev.postrider.message.Message;
-import dev.postrider.store.DatabaseError;
-import dev.postrider.store.LeaseStore;
-import dev.postrider.store.StoreException;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;

@@ -1,0 +1,58 @@
+package dev.postrider.internal.dispatch;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The messages that wait to be sent. Topics and tenants take turns, one message each; within one of
+ * them the oldest goes first. So a few messages of one do not wait for the thousands of another
+ * that were claimed before. Guarded by the dispatcher's lock.
+ */
+final class Turns {
+  private final Map<Source, Deque<Parcel>> bySource = new HashMap<>();
+  private final Deque<Source> next = new ArrayDeque<>();
+
+  private record Source(int routeId, @Nullable String tenant) {}
+
+  boolean isEmpty() {
+    return next.isEmpty();
+  }
+
+  void add(Parcel parcel) {
+    Source source = new Source(parcel.claimed.routeId(), parcel.claimed.message().tenant());
+    Deque<Parcel> waiting = bySource.get(source);
+    if (waiting == null) {
+      waiting = new ArrayDeque<>();
+      bySource.put(source, waiting);
+      next.add(source);
+    }
+    waiting.add(parcel);
+  }
+
+  /** Takes the next one; null if there is none. */
+  @Nullable Parcel poll() {
+    Source source = next.poll();
+    Deque<Parcel> waiting = source == null ? null : bySource.get(source);
+    if (source == null || waiting == null) {
+      return null;
+    }
+    Parcel parcel = waiting.remove();
+    if (waiting.isEmpty()) {
+      bySource.remove(source);
+    } else {
+      next.add(source);
+    }
+    return parcel;
+  }
+
+  /** Takes all of them. */
+  void drain(Consumer<Parcel> each) {
+    for (Parcel parcel = poll(); parcel != null; parcel = poll()) {
+      each.accept(parcel);
+    }
+  }
+}
