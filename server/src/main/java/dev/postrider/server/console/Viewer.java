@@ -3,7 +3,6 @@ package dev.postrider.server.console;
 import dev.postrider.access.Token;
 import dev.postrider.internal.text.LogLine;
 import dev.postrider.server.stream.ClientConnection;
-import dev.postrider.server.stream.Wire;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
