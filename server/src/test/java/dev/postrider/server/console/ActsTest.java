@@ -182,8 +182,7 @@ class ActsTest {
     await()
         .atMost(Duration.ofSeconds(30))
         .until(() -> DESK.postgres.count("select count(*) from postrider.queue") == 0);
-    try (Visit visit =
-        Browser.signedIn(DESK, admin).expecting("409").open("messages/" + id)) {
+    try (Visit visit = Browser.signedIn(DESK, admin).expecting("409").open("messages/" + id)) {
       visit.button("Replay…").click();
       assertThat(visit.dialog().textContent()).contains("./postrider replay --id " + id + " --yes");
       visit.confirm("Replay 1 message");
@@ -205,7 +204,8 @@ class ActsTest {
       visit.dialog().waitFor();
       // Refused until the job has noticed that it was stopped, which is at its next step.
       visit.until(
-          "(b => !b || (!b.disabled && b.click()))(document.querySelector('dialog[open] [type=submit]'))");
+          "(b => !b || (!b.disabled && b.click()))(document.querySelector('dialog[open]"
+              + " [type=submit]'))");
       seen(job, "running");
       job.getByText("Stop…").click();
       visit.confirm("Stop");
@@ -237,17 +237,17 @@ class ActsTest {
   @Test
   void ratesAreShownForTopicsRelaysAndDestinations() {
     try (Visit visit = Browser.signedIn(DESK, admin).open("topics")) {
-      String topic = "[...document.querySelectorAll('tr')].some(r => /payments.receipts[^]*[1-9]/.test(r.textContent))";
+      String topic =
+          "[...document.querySelectorAll('tr')].some(r =>"
+              + " /payments.receipts[^]*[1-9]/.test(r.textContent))";
       receipt("rated");
       visit.until(topic);
       receipt("rated");
       visit.open("relays");
-      visit.until(
-          "/relay-1[^]*ago *[0-9.]+.s/.test(document.querySelector('tbody')?.textContent)");
+      visit.until("/relay-1[^]*ago *[0-9.]+.s/.test(document.querySelector('tbody')?.textContent)");
       visit.open("destinations");
       visit.sees("Last errors");
-      visit.until(
-          "/Delivered *[0-9.]+.s/.test(document.querySelector('dl.facts')?.textContent)");
+      visit.until("/Delivered *[0-9.]+.s/.test(document.querySelector('dl.facts')?.textContent)");
     }
   }
 
@@ -266,7 +266,8 @@ class ActsTest {
       visit.link("resume").first().click();
       visit.page.waitForURL("**/#/audit?action=resume");
       visit.until(
-          "[...document.querySelectorAll('tbody tr')].every(r => r.textContent.includes('resume'))");
+          "[...document.querySelectorAll('tbody tr')].every(r =>"
+              + " r.textContent.includes('resume'))");
     }
   }
 
@@ -274,12 +275,10 @@ class ActsTest {
   void aPayloadIsCopiedAndDownloaded() throws Exception {
     UUID id = receipt("kept");
     try (Visit visit = Browser.signedIn(DESK, admin).open("messages/" + id)) {
-      visit
-          .page
-          .locator("button[aria-label='Copy the payload']")
-          .click();
+      visit.page.locator("button[aria-label='Copy the payload']").click();
       visit.sees("Copied");
-      assertThat(visit.page.evaluate("navigator.clipboard.readText()")).isEqualTo("{\n  \"n\": 1\n}");
+      assertThat(visit.page.evaluate("navigator.clipboard.readText()"))
+          .isEqualTo("{\n  \"n\": 1\n}");
       Download file = visit.page.waitForDownload(() -> visit.button("Download").click());
       assertThat(file.suggestedFilename()).isEqualTo(id + ".json");
       assertThat(Files.readString(file.path())).isEqualTo("{\n  \"n\": 1\n}");
