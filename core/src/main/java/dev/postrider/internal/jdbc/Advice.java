@@ -41,6 +41,8 @@ public final class Advice {
   }
 
   /**
+   * Says that the schema is not there, and how to make it.
+   *
    * @param missing what is known to be missing; null if that is not known
    */
   public static String migrate(Schema schema, @Nullable String missing) {
