@@ -35,11 +35,12 @@ final class LeaseClaims {
   private static final String FAN_OUT =
       """
       select cardinality(f.routes) > 0 from (
-        select array_agg(w.id) as topics
-          from postrider.queued_routes() q join postrider.route w on w.id = -q.route
-         where exists (select from unnest(?, ?) as g(namespace, topic)
-                        where w.namespace = g.namespace
-                          and (g.topic is null or w.topic = g.topic))) t
+        select array_agg(n.id) as topics from (
+          select w.id from postrider.queued_routes() q join postrider.route w on w.id = -q.route
+           where exists (select from unnest(?, ?) as g(namespace, topic)
+                          where w.namespace = g.namespace
+                            and (g.topic is null or w.topic = g.topic))
+           order by random() limit 16) n) t
        cross join lateral postrider.fan_out(t.topics, 8000, '{}') f
        where t.topics is not null
       """;

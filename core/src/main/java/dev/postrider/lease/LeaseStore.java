@@ -67,6 +67,7 @@ public final class LeaseStore {
 
   private final Schema schema;
   private final String worker;
+  private final OneSubscription subscription;
   private final LeaseOptions options;
   private final QueryRunner queries;
   private final LongSupplier nanoTime;
@@ -91,6 +92,7 @@ public final class LeaseStore {
     this.nanoTime = nanoTime;
     this.schema = schema;
     this.worker = worker;
+    this.subscription = new OneSubscription(worker);
     this.options = options;
     this.queries =
         new QueryRunner(dataSource, schema, (int) options.timeout().toSeconds(), this::failed);
@@ -103,15 +105,17 @@ public final class LeaseStore {
    * it should it kill this worker too.
    */
   public List<Message> claim(String namespace, int limit, Duration lease) {
+    subscription.check(namespace);
     return claim(new @Nullable String[][] {{namespace}, {null}, {""}}, limit, lease);
   }
 
   /**
    * Takes due messages of these topics, or of their named subscriptions. A key whose next message
-   * is of another topic waits. A worker takes one subscription of a topic: it settles a message by
-   * its id.
+   * is of another topic waits. A worker takes one subscription of a topic, since it settles a
+   * message by its id; a second one is refused.
    */
   public List<Message> claim(Collection<Route> routes, int limit, Duration lease) {
+    subscription.check(routes);
     @Nullable String[] namespaces = routes.stream().map(Route::namespace).toArray(String[]::new);
     @Nullable String[] topics = routes.stream().map(Route::topic).toArray(String[]::new);
     @Nullable String[] names = routes.stream().map(Route::subscription).toArray(String[]::new);

@@ -43,6 +43,9 @@ public final class Relay implements AutoCloseable {
   /** When a relay looks that does not own the topic of a ring. */
   private static final Duration OTHERS_RING = Duration.ofMillis(250);
 
+  /** Named subscriptions are added at the start; how long that may take. */
+  private static final Duration SUBSCRIBE_WAIT = Duration.ofSeconds(5);
+
   private final RelayConfig config;
   private final Registration registration;
   private final RingOwners ringOwners;
@@ -52,6 +55,7 @@ public final class Relay implements AutoCloseable {
   private final Maintenance maintenance;
   private final Retention retention;
   private final boolean retains;
+  private final boolean declares;
   private final @Nullable DoorbellListener doorbellListener;
   private final List<Thread> threads = new ArrayList<>();
   private boolean started;
@@ -91,6 +95,7 @@ public final class Relay implements AutoCloseable {
             new UnroutedTopics(routing, builder.schema),
             ringOwners);
     this.maintenance = new Maintenance(config, stages, sessions, carriers, dispatchers, fleet);
+    this.declares = builder.bindings.stream().anyMatch(binding -> !binding.subscription().isEmpty());
     this.retains = !builder.retention.periods().isEmpty();
     this.retention =
         new Retention(
@@ -105,6 +110,10 @@ public final class Relay implements AutoCloseable {
     return new Builder(dataSource);
   }
 
+  /**
+   * Starts to carry messages. Adds its named subscriptions first, if the database answers within
+   * seconds: so they get what is enqueued after this call. Otherwise it adds them later.
+   */
   public synchronized Relay start() {
     if (started || closed) {
       return this;
@@ -121,6 +130,9 @@ public final class Relay implements AutoCloseable {
     }
     if (doorbellListener != null) {
       doorbellListener.start();
+    }
+    if (declares) {
+      maintenance.awaitSubscriptions(SUBSCRIBE_WAIT);
     }
     return this;
   }

@@ -46,7 +46,8 @@ final class Routing {
 
   private static final String QUEUED = "select route, ready from postrider.queued_routes()";
   private static final String NAMES =
-      "select id, namespace, topic, subscription, topic_id, fans_out from postrider.route where id = any (?)";
+      "select id, namespace, topic, subscription, topic_id, fans_out from postrider.route where id"
+          + " = any (?)";
   private static final String PAUSES = "select kind, name from postrider.pause";
 
   private final List<RouteBinding> bindings;
@@ -55,8 +56,7 @@ final class Routing {
   private final String pauses;
   private final Map<Integer, Known> known = new ConcurrentHashMap<>();
   private final Map<Feed, Traffic> traffic = new LinkedHashMap<>();
-  private final Set<Integer> toFanOut = new LinkedHashSet<>();
-  private volatile boolean fanOutDue;
+  private final FanOutTurns toFanOut = new FanOutTurns();
   private volatile boolean topicsChanged;
   private volatile Set<String> paused = Set.of();
   private volatile long unknownRings;
@@ -177,14 +177,9 @@ final class Routing {
       if (!topic.fansOut()) {
         known.put(-id, new Known(topic.route(), topic.binding(), 0, true));
       }
-      addToFanOut(-id);
+      toFanOut.add(Set.of(-id));
     }
     return id < 0;
-  }
-
-  private synchronized void addToFanOut(int topic) {
-    toFanOut.add(topic);
-    fanOutDue = true;
   }
 
   /** Subscriptions were added or removed; noticed with the next {@link #refresh}. */
@@ -194,17 +189,12 @@ final class Routing {
 
   /** Whether messages were met that are not fanned out yet. */
   boolean fanOutDue() {
-    return fanOutDue;
+    return toFanOut.due();
   }
 
   /** Fans messages out, so that they can be claimed. */
   void fanOut(Connection connection, FanOut fanOut) throws SQLException {
-    List<Integer> topics;
-    synchronized (this) {
-      topics = List.copyOf(toFanOut);
-      toFanOut.clear();
-      fanOutDue = false;
-    }
+    List<Integer> topics = toFanOut.next();
     Set<Integer> of = Set.copyOf(topics);
     List<Integer> served =
         known.entrySet().stream()
@@ -212,18 +202,16 @@ final class Routing {
             .filter(k -> k.getValue().binding() != null)
             .map(Map.Entry::getKey)
             .toList();
-    boolean again = true;
+    List<Integer> again = topics;
     try {
       FanOut.Result result = fanOut.run(connection, topics, served);
-      again = result.more() || result.busy();
+      again = result.again();
       lookUp(connection, Set.copyOf(result.routes()));
       synchronized (this) {
         result.routes().forEach(id -> activate(id, true));
       }
     } finally {
-      if (again) {
-        topics.forEach(this::addToFanOut);
-      }
+      toFanOut.add(again);
     }
   }
 
@@ -292,7 +280,7 @@ final class Routing {
       return true;
     }
     if (topic.fansOut() && servesTopic(topic.route())) {
-      addToFanOut(id);
+      toFanOut.add(Set.of(id));
       return true;
     }
     activate(id, true);

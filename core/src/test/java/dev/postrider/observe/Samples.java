@@ -22,10 +22,15 @@ final class Samples {
   }
 
   static ClaimSettlement settled(Decision decision, String code, String error, String eventType) {
+    return settled(new Route("shop", "orders"), decision, code, error, eventType);
+  }
+
+  static ClaimSettlement settled(
+      Route route, Decision decision, String code, String error, String eventType) {
     Message message =
         new Message(
             UUID.randomUUID(),
-            new Route("shop", "orders"),
+            route,
             null,
             0,
             null,

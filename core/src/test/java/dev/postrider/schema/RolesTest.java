@@ -35,10 +35,12 @@ class RolesTest {
           "check_destination",
           "check_filter",
           "check_headers",
+          "check_held_once",
           "check_isolation",
           "check_message",
           "check_replay",
           "check_retention",
+          "check_snapshot",
           "check_subscription",
           "dead_pick",
           "dead_wanted",
@@ -48,6 +50,7 @@ class RolesTest {
           "exclude_claims",
           "exclude_producers",
           "fan_out_pick",
+          "fan_out_rest",
           "find_keyed_suspect",
           "find_suspect",
           "fits_fast_path",
@@ -176,11 +179,13 @@ class RolesTest {
           server   | select hash from postrider.token
           server   | select postrider.claim(1, 1, 1, 1, '{1}')
           operator | select * from postrider.token_find(1, sha256(''))
+          operator | select * from postrider.token_marks()
           operator | select postrider.token_create('me', 'n', sha256(''), 'admin', '{}', null, null, '{}', 60)
           operator | select postrider.token_revoke('me', 1)
           operator | lock table postrider.claim_lock in row exclusive mode
           reader   | lock table postrider.stream_lock in share mode
           reader   | select * from postrider.token_find(1, sha256(''))
+          reader   | select * from postrider.token_marks()
           relay    | select postrider.token_create('me', 'n', sha256(''), 'admin', '{}', null, null, '{}', 60)
           relay    | select * from postrider.token_list(0, 10)
           relay    | insert into postrider.relay select * from postrider.relay
@@ -190,6 +195,7 @@ class RolesTest {
           operator | select postrider.relay_record(1, '', '', '', 1, true, '[]', '[]')
           producer | select * from postrider.unrouted_topics()
           producer | select * from postrider.token_find(1, sha256(''))
+          producer | select * from postrider.token_marks()
           reader   | insert into postrider.inbox (consumer, message_id) values ('c', gen_random_uuid())
           reader   | select setval('postrider.doorbell_0', 1)
           reader   | delete from postrider.dead_letter
@@ -264,7 +270,7 @@ class RolesTest {
           relay    | select * from postrider.ring_owners('i')
           relay    | select postrider.relay_breakers(1, 'i', '{}', '{}', '{}', '{}')
           server   | select postrider.chart_put('{1}')
-          relay    | select * from postrider.unrouted_topics(), postrider.token_find(1, sha256(''))
+          relay    | select * from postrider.unrouted_topics(), postrider.token_find(1, sha256('')), postrider.token_marks()
           reader   | select * from postrider.relay, postrider.relay_destination, postrider.relay_route
           operator | select * from postrider.relay, postrider.unrouted_topics()
           reader   | select * from postrider.message_scan('{}', 1, null)

@@ -34,7 +34,7 @@ final class PublishBatch {
   private final Map<String, Boolean> suspectKeys = new HashMap<>();
 
   /**
-   * @param channels those that were open at the start: a key never changes its channel within a
+   * @param confirmChannels those that were open at the start: a key never changes its channel within a
    *     batch
    */
   PublishBatch(

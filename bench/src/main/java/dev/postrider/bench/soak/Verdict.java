@@ -63,6 +63,8 @@ final class Verdict {
       return 16 * 1024;
     } else if (name.equals(Sample.CONNECTED)) {
       return 3;
+    } else if (name.equals(Sample.OLD_DAYS) || name.equals(Sample.TO_ARCHIVE)) {
+      return OldDays.LEFT_MAX;
     }
     return Sample.isTable(name) ? 1024 : 20_000;
   }

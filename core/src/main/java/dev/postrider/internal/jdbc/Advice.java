@@ -41,7 +41,7 @@ public final class Advice {
   }
 
   /**
-   * Says that the schema is not there, and how to make it.
+   * Says how to install or update the schema.
    *
    * @param missing what is known to be missing; null if that is not known
    */

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * What one attempt came to. Immutable.
  *
  * @param subscription its number within the topic, 0 for the default subscription
+ * @param worker the number of the relay's worker that made it; null if none did
  */
 public record Attempt(
     UUID messageId,
@@ -22,7 +23,8 @@ public record Attempt(
     AttemptState state,
     Instant finishedAt,
     @Nullable Integer latencyMs,
-    @Nullable String code) {
+    @Nullable String code,
+    @Nullable Integer worker) {
   /** Stored by their places in it. */
   private static final AttemptState[] STATES = AttemptState.values();
 
@@ -35,6 +37,7 @@ public record Attempt(
         STATES[row.getInt("state")],
         Objects.requireNonNull(Database.instant(row, "finished_at")),
         row.getObject("latency_ms", Integer.class),
-        row.getString("code"));
+        row.getString("code"),
+        row.getObject("worker", Integer.class));
   }
 }

@@ -49,7 +49,8 @@ public record DeadGroups(DeadLetters dead, UnaryOperator<@Nullable String> shown
     do {
       DeadLetterPage page = dead.list(filter, true, cursor, Messages.MAX_PAGE);
       for (DeadLetter letter : page.items()) {
-        groups.merge(kind(letter), first(letter), DeadGroups::joined);
+        Kind kind = kind(letter);
+        groups.merge(kind, first(letter, kind), DeadGroups::joined);
       }
       counted += page.items().size();
       cursor = page.next();
@@ -91,11 +92,11 @@ public record DeadGroups(DeadLetters dead, UnaryOperator<@Nullable String> shown
     return new Kind(letter.route(), letter.code(), Fingerprint.of(shown.apply(letter.error())));
   }
 
-  private DeadGroup first(DeadLetter letter) {
+  private static DeadGroup first(DeadLetter letter, Kind kind) {
     return new DeadGroup(
-        letter.route(),
-        letter.code(),
-        kind(letter).fingerprint(),
+        kind.route(),
+        kind.code(),
+        kind.fingerprint(),
         1,
         letter.blocking() ? 1 : 0,
         letter.diedAt(),

@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -43,7 +44,7 @@ public final class DeliveryTail {
   // The range of time leaves one partition, the ctid its last pages.
   static final String ATTEMPTS =
       """
-      select a.message_id, a.subscription, a.delivery, a.no, a.state, a.finished_at, a.latency_ms, a.code
+      select a.message_id, a.subscription, a.delivery, a.no, a.state, a.finished_at, a.latency_ms, a.code, a.worker
         from postrider.attempt a
        where a.finished_at >= ? and a.finished_at < ? and a.ctid >= ?::tid
        order by a.finished_at, a.message_id
@@ -61,6 +62,11 @@ public final class DeliveryTail {
       """
       select r.topic_id, r.number, r.subscription from postrider.route r
        where r.topic_id = any (?::int[]) and r.topic_id > 0
+      """;
+
+  private static final String RELAYS =
+      """
+      select w.id, regexp_replace(w.name, '/[0-9]+$', '') from postrider.worker w where w.id = any (?::int[])
       """;
 
   // The statistics of PostgreSQL, which cost nothing to read. They count what was rolled back too,
@@ -168,12 +174,19 @@ public final class DeliveryTail {
         payloads,
         ids);
     Map<Subscriber, String> names = names(session, topics.values());
+    Map<Integer, String> relays = relays(session, attempts);
     for (Attempt attempt : attempts) {
       @Nullable Sent message = messages.get(attempt.messageId());
       if (message != null) { // archived meanwhile
         Subscriber to =
             new Subscriber(topics.getOrDefault(message.id(), 0), attempt.subscription());
-        fresh.add(new Delivery(attempt, message, names.getOrDefault(to, "")));
+        @Nullable Integer worker = attempt.worker();
+        fresh.add(
+            new Delivery(
+                attempt,
+                message,
+                names.getOrDefault(to, ""),
+                worker == null ? null : relays.get(worker)));
       }
     }
   }
@@ -191,6 +204,20 @@ public final class DeliveryTail {
           topics.stream().distinct().map(String::valueOf).collect(joining(",", "{", "}")));
     }
     return names;
+  }
+
+  private static Map<Integer, String> relays(Database.Session session, List<Attempt> attempts)
+      throws SQLException {
+    Map<Integer, String> relays = new HashMap<>();
+    String workers =
+        attempts.stream()
+            .map(Attempt::worker)
+            .filter(Objects::nonNull)
+            .distinct()
+            .map(String::valueOf)
+            .collect(joining(",", "{", "}"));
+    session.list(RELAYS, row -> relays.put(row.getInt(1), row.getString(2)), workers);
+    return relays;
   }
 
   private static Day day(ResultSet row) throws SQLException {

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -17,11 +18,11 @@ public final class Fingerprint {
 
   private static final int BYTES = 6;
 
-  /** Ids in hexadecimal, quoted values, numbers: at least one digit makes a word a value. */
-  private static final Pattern VALUES =
-      Pattern.compile(
-          "\\b[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}\\b|\"[^\"]*[0-9][^\"]*\"|'[^']*[0-9][^']*'"
-              + "|\\b[\\w.@-]*[0-9][\\w.@-]*");
+  /** Quoted text and words, ids among them. Never goes back, so that no text takes long. */
+  private static final Pattern PARTS = Pattern.compile("\"[^\"]*+\"|'[^']*+'|\\b\\w[\\w.@-]*+");
+
+  /** At least one digit makes a part a value. */
+  private static final Pattern DIGIT = Pattern.compile("[0-9]");
 
   /** The code in front of a report says what went wrong, such as HTTP 422. */
   private static final Pattern STATUS = Pattern.compile("^HTTP [1-5][0-9][0-9]\\b");
@@ -47,6 +48,15 @@ public final class Fingerprint {
     String text = error.substring(0, Math.min(error.length(), TEXT_MAX));
     var status = STATUS.matcher(text);
     String kept = status.find() ? status.group() : "";
-    return kept + VALUES.matcher(text.substring(kept.length())).replaceAll("…");
+    return kept + withoutValues(text.substring(kept.length()));
+  }
+
+  /** Goes over the text once. */
+  static String withoutValues(CharSequence text) {
+    return PARTS
+        .matcher(text)
+        .replaceAll(
+            part ->
+                DIGIT.matcher(part.group()).find() ? "…" : Matcher.quoteReplacement(part.group()));
   }
 }

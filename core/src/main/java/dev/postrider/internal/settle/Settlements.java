@@ -1,6 +1,7 @@
 package dev.postrider.internal.settle;
 
 import dev.postrider.internal.protocol.ClaimSettlement;
+import dev.postrider.internal.protocol.Claimed;
 import dev.postrider.schema.Schema;
 import java.sql.Array;
 import java.sql.Connection;
@@ -25,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 /** Records what became of claimed messages. Thread-safe; the connection is the caller's. */
 public final class Settlements {
   private static final String SETTLE =
-      "select postrider.settle(?, ?, ?, ?, ?, ?, ?, ?, ?, p_tid => ?)";
+      "select postrider.settle(?, ?, ?, ?, ?, ?, ?, ?, ?, p_tid => ?, p_route => ?)";
 
   /** Longer texts are cut: the log of attempts is no place for whole response bodies. */
   private static final int ERROR_MAX = 2000;
@@ -74,11 +75,17 @@ public final class Settlements {
       call.setArray(8, columns.ofSome("text", s -> cut(s.error(), ERROR_MAX)));
       call.setArray(9, columns.ofSome("text", s -> cut(s.reference(), ERROR_MAX)));
       call.setArray(10, columns.of("tid", s -> s.claimed().tid()));
+      call.setArray(11, columns.ofSome("int4", Settlements::namedRoute));
       try (ResultSet row = call.executeQuery()) {
         row.next();
         return new HashSet<>(Arrays.asList((UUID[]) row.getArray(1).getArray()));
       }
     }
+  }
+
+  private static @Nullable Integer namedRoute(ClaimSettlement settlement) {
+    Claimed claimed = settlement.claimed();
+    return claimed.message().route().subscription().isEmpty() ? null : claimed.routeId();
   }
 
   /** As they lie in the tables: answers come key by key, and a key's messages lie far apart. */

@@ -169,6 +169,16 @@ begin
   return v_json;
 end $$;
 
+-- At REPEATABLE READ the topic is read as it was when the transaction began. Fails with a serialization failure if it got
+-- its first named subscription since: the message would not be fanned out.
+create or replace function postrider.check_snapshot(p_route int) returns void
+language plpgsql as $$
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    perform from postrider.route r where r.id = p_route for share;
+  end if;
+end $$;
+
 -- A message, with whatever optional fields it has. plpgsql sets every expression and statement up anew in each
 -- transaction, which costs more than running it: hence what most messages lack is asked for in one go.
 create or replace function postrider.enqueue(
@@ -202,7 +212,8 @@ declare
   v_json  boolean;        -- true at first only if all the rest needs no closer look, too
 begin
   select r.id, r.fans_out, coalesce(enqueue.id, postrider.new_id()),
-         num_nonnulls(content_type, not_before, enqueue.id, payload_bytes) = 0 and postrider.fits_fast_path(
+         num_nonnulls(content_type, not_before, enqueue.id, payload_bytes) = 0
+         and (r.fans_out or current_setting('transaction_isolation') = 'read committed') and postrider.fits_fast_path(
            payload, key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type, headers)
     into v_route, v_fans_out, v_id, v_json from postrider.route r
    where r.namespace = enqueue.namespace and r.topic = enqueue.topic and r.subscription = '';
@@ -213,6 +224,8 @@ begin
     if v_route is null then
       v_route := postrider.intern_route(namespace, topic);
       v_id := coalesce(enqueue.id, postrider.new_id());
+    elsif not v_fans_out then
+      perform postrider.check_snapshot(v_route);
     end if;
     if not_before > now() then
       v_due := not_before;

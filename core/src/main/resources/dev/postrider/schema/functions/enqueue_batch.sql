@@ -115,6 +115,12 @@ begin
             where not exists (select from postrider.route r
                                where r.namespace = i.namespace and r.topic = i.topic and r.subscription = '')
             order by 1, 2) n;
+  if current_setting('transaction_isolation') <> 'read committed' then
+    perform postrider.check_snapshot(n.id)
+       from (select distinct r.id from unnest(v_items) i
+               join postrider.route r on r.namespace = i.namespace and r.topic = i.topic and r.subscription = ''
+              where not r.fans_out order by 1) n;
+  end if;
 
   with firsts as materialized (
     select distinct on (r.id, i.dedupe_key) r.id as route, i.dedupe_key, i.id, i.place

@@ -2,6 +2,8 @@ package dev.postrider.internal.monitor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -38,5 +40,46 @@ class FingerprintTest {
   @Test
   void onlyTheBeginningOfALongTextCounts() {
     same("x".repeat(400) + "a", "x".repeat(400) + "b");
+  }
+
+  /** Receivers choose their texts, and 10,000 of them may be looked at for one page. */
+  @Test
+  void noTextTakesLong() {
+    for (String text :
+        List.of(
+            "a.".repeat(200),
+            "a-".repeat(200) + "'" + "1".repeat(200),
+            '"' + "1".repeat(399),
+            "'\"".repeat(200),
+            "1'".repeat(200),
+            "@.-".repeat(133))) {
+      Counted counted = new Counted(text, new AtomicInteger());
+      Fingerprint.withoutValues(counted);
+      assertThat(counted.read.get()).as(text).isLessThan(10 * text.length());
+    }
+  }
+
+  /** Counts how often a character of it is looked at. */
+  private record Counted(String text, AtomicInteger read) implements CharSequence {
+    @Override
+    public int length() {
+      return text.length();
+    }
+
+    @Override
+    public char charAt(int index) {
+      read.incrementAndGet();
+      return text.charAt(index);
+    }
+
+    @Override
+    public CharSequence subSequence(int start, int end) {
+      return text.subSequence(start, end);
+    }
+
+    @Override
+    public String toString() {
+      return text;
+    }
   }
 }

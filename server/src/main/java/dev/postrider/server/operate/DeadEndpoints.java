@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Dead letters: list, look, requeue, discard; one by one or by conditions. */
 final class DeadEndpoints {
-  private static final Field REASON =
+  static final Field REASON =
       Field.text("reason", "Why, for the audit").between(1, 1000).mandatory();
   private static final Field ID = Field.of("id", Kind.ID, "The message's id");
 

@@ -83,7 +83,7 @@ final class Hub implements StreamTail.Reader, AutoCloseable {
 
   void left(Client client) {
     if (clients.remove(client)) {
-      places.giveBack(client.wanted());
+      places.giveBack(client.wanted().token(), client.wanted().address());
     }
   }
 

@@ -107,13 +107,13 @@ public final class StreamFeature implements Feature {
     context.header("X-Accel-Buffering", "no");
     ClientConnection.open(
         context,
-        clientConnection -> hub.join(wanted, clientConnection),
-        () -> hub.places().giveBack(wanted));
+        connection -> hub.join(wanted, connection),
+        () -> hub.places().giveBack(wanted.token(), wanted.address()));
     return null;
   }
 
   private void takePlace(Subscription wanted) {
-    Places.@Nullable Full full = hub.places().take(wanted);
+    Places.@Nullable Full full = hub.places().take(wanted.token(), wanted.address());
     if (full == Places.Full.ALL) {
       throw unavailable("all places for stream clients are taken; try again, or elsewhere");
     } else if (full != null) {
