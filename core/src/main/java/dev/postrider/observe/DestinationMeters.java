@@ -88,7 +88,7 @@ final class DestinationMeters {
   }
 
   private SubscriptionMeters subscription(Settlement settlement) {
-    return subscription(settlement.claimed().message().route().subscription());
+    return subscription(settlement.message().route().subscription());
   }
 
   private Counter breakerChanges(String state) {

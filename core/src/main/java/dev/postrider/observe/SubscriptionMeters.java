@@ -77,7 +77,7 @@ final class SubscriptionMeters {
   }
 
   private Published published(Settlement settlement) {
-    String type = eventTypes.tag(settlement.claimed().message().eventType());
+    String type = eventTypes.tag(settlement.message().eventType());
     Published known = published.get(type);
     return known != null ? known : published.computeIfAbsent(type, this::published);
   }

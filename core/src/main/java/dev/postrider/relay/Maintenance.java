@@ -61,7 +61,7 @@ final class Maintenance implements Runnable {
   private final List<Dispatcher> dispatchers;
   private final Leases leases;
   private final RelayListener listener;
-  private final Session session;
+  private final ReconnectingSession session;
   private final Wakeup wakeup = new Wakeup();
   private final List<Chore> chores = new ArrayList<>();
   private final CountDownLatch subscribed = new CountDownLatch(1);
@@ -72,7 +72,7 @@ final class Maintenance implements Runnable {
   Maintenance(
       RelayConfig config,
       Stages stages,
-      Session.Factory sessions,
+      ReconnectingSession.Factory sessions,
       List<Carrier> carriers,
       List<Dispatcher> dispatchers,
       FleetWork fleet) {

@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.postrider.destination.HandlerDestination;
 import dev.postrider.internal.protocol.Answered;
-import dev.postrider.internal.settle.Verdicts;
+import dev.postrider.internal.settle.SettlementRules;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.RetryPolicy;
@@ -146,7 +146,7 @@ class MicrometerMetricsTest {
             3,
             null,
             false);
-    metrics.settled("rails", Verdicts.of(away, RetryPolicy.DEFAULT));
+    metrics.settled("rails", SettlementRules.of(away, RetryPolicy.DEFAULT));
     metrics.breaker("rails", "open");
     metrics.violation("rails", "answered twice");
     metrics.databaseFailed("timeout", new Exception());

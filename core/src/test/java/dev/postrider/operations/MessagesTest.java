@@ -9,6 +9,8 @@ import dev.postrider.testing.TestDatabase;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -67,5 +69,33 @@ class MessagesTest {
     assertThat(plan)
         .contains("aggregate_type_aggregate_id_id_idx")
         .doesNotContain("Seq Scan on message", "Seq Scan on attempt", "Seq Scan on queue");
+  }
+
+  @Test
+  @Tag("OP-2")
+  void neighboursAreReadWithoutTheRestOfTheLog() {
+    database.execute(
+        "select postrider.enqueue('shop', 'orders', '{}', key => 'k' || i % 10)"
+            + " from generate_series(1, 5000) i");
+    database.execute(
+        """
+        insert into postrider.attempt (message_id, finished_at, no, delivery, state)
+        select id, now(), 1, 1, 1 from postrider.message
+        """);
+    database.execute("analyze");
+    List<String> plan =
+        database.column(
+            "explain (analyze, buffers off, costs off, timing off) "
+                + Messages.NEIGHBOURS
+                    .replaceFirst("\\?", "(select id from postrider.message limit 1)")
+                    .replace("?", "5"));
+    Pattern scan = Pattern.compile("on message_.*rows=(\\d+)[.\\d]* loops=(\\d+)\\)");
+    long read =
+        plan.stream()
+            .map(scan::matcher)
+            .filter(Matcher::find)
+            .mapToLong(found -> Long.parseLong(found.group(1)) * Long.parseLong(found.group(2)))
+            .sum();
+    assertThat(read).as(String.join("\n", plan)).isBetween(5L, 500L);
   }
 }

@@ -52,8 +52,10 @@ class RolesTest {
           "fan_out_rest",
           "find_keyed_suspect",
           "find_suspect",
+          "fits_fast_path",
           "fitting",
           "full_share",
+          "has_invalid_field",
           "has_partition",
           "headers_fit",
           "hide_followers",
@@ -63,7 +65,6 @@ class RolesTest {
           "key_of",
           "keys_in_flight",
           "matches",
-          "misfit",
           "missing_days",
           "new_id",
           "number_key",
@@ -103,15 +104,14 @@ class RolesTest {
           "retire_keys",
           "ring",
           "ring_all",
+          "ring_and_return",
           "routes_of",
-          "rung",
           "settle_gone",
           "settle_undelivered",
           "settled",
           "show_followers",
           "suspect_after",
           "take",
-          "usual",
           "waiting_since");
 
   @BeforeAll
@@ -347,7 +347,7 @@ class RolesTest {
            where c.depth < 10)
         """;
     assertThat(DATABASE.column(callees + "select distinct proname from called order by 1"))
-        .contains("try_enqueue_once", "headers_fit", "rung");
+        .contains("try_enqueue_once", "headers_fit", "ring_and_return");
     assertThat(
             DATABASE.column(
                 callees

@@ -3,7 +3,6 @@ package dev.postrider.spring;
 import dev.postrider.destination.Destination;
 import dev.postrider.lease.LeaseOptions;
 import dev.postrider.lease.LeaseStore;
-import dev.postrider.message.Claimed;
 import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
@@ -78,13 +77,13 @@ public final class ManualRelay implements AutoCloseable {
     try {
       // A claim does bounded work, so the first empty one proves nothing.
       for (int empty = 0; empty < 2; ) {
-        List<Claimed> claimed = store.claim(routes, BATCH, LEASE);
+        List<Message> claimed = store.claim(routes, BATCH, LEASE);
         empty = claimed.isEmpty() ? empty + 1 : 0;
-        for (Claimed one : claimed) {
-          if (mine.contains(one.message().id())) {
-            carry(one.message(), later, deliveries);
+        for (Message one : claimed) {
+          if (mine.contains(one.id())) {
+            carry(one, later, deliveries);
           } else {
-            store.markDead(one.message().id(), "left over by an earlier test");
+            store.markDead(one.id(), "left over by an earlier test");
           }
         }
       }

@@ -4,9 +4,9 @@ import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.output.Table;
 import dev.postrider.cli.output.Words;
 import dev.postrider.message.Route;
-import dev.postrider.replay.Replay;
 import dev.postrider.operations.Subscriptions;
 import dev.postrider.operations.Subscriptions.Subscription;
+import dev.postrider.replay.Replay;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -51,7 +51,7 @@ final class SubscriptionsCommand extends PostriderCommand {
     for (Subscription each : all) {
       table.row(
           each.route().withoutSubscription(),
-          Shown.subscription(each.route()),
+          MessageView.subscription(each.route()),
           each.catchingUp() ? "catching up" : each.active() ? "active" : "removed",
           pending(each),
           Words.time(each.createdAt()));
@@ -64,7 +64,7 @@ final class SubscriptionsCommand extends PostriderCommand {
     return new Fields()
         .with("namespace", each.route().namespace())
         .with("topic", each.route().topic())
-        .with("subscription", Shown.subscription(each.route()))
+        .with("subscription", MessageView.subscription(each.route()))
         .with("active", each.active())
         .with("catching_up", each.catchingUp())
         .with("pending", Math.min(each.pending(), Subscriptions.PENDING_MOST - 1))
@@ -96,7 +96,7 @@ final class SubscriptionsCommand extends PostriderCommand {
               new Fields()
                   .with("namespace", route.namespace())
                   .with("topic", route.topic())
-                  .with("subscription", Shown.subscription(route))
+                  .with("subscription", MessageView.subscription(route))
                   .with("changed", changed)
                   .map());
     } else {
@@ -104,7 +104,7 @@ final class SubscriptionsCommand extends PostriderCommand {
           .screen()
           .line(
               "subscription %s of %s %s"
-                  .formatted(Shown.subscription(route), route.withoutSubscription(), what));
+                  .formatted(MessageView.subscription(route), route.withoutSubscription(), what));
     }
     return ExitCode.OK;
   }

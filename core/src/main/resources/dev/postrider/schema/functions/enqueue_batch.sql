@@ -75,7 +75,7 @@ begin
          and postrider.headers_fit(i.headers) is not false
          and num_nonnulls(i.content_type, i.not_before, i.given_id, i.payload_bytes) = 0
          and octet_length(i.payload) <= v_max and postrider.is_json(i.payload)
-         and not postrider.misfit(i.key, i.dedupe_key, i.tenant, i.aggregate_type, i.aggregate_id,
+         and not postrider.has_invalid_field(i.key, i.dedupe_key, i.tenant, i.aggregate_type, i.aggregate_id,
                i.event_type), false)
        order by i.place
     loop

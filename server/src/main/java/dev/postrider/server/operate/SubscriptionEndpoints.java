@@ -179,10 +179,10 @@ final class SubscriptionEndpoints {
   }
 
   private Done discard(Call call) throws SQLException {
-    Patience patience = new Patience();
+    TimeBudget budget = new TimeBudget();
     String reason = call.body().textOf("reason");
     return new Done(
-        subscriptions.discard(call.actor(), route(call), reason, patience), !patience.over());
+        subscriptions.discard(call.actor(), route(call), reason, budget), !budget.over());
   }
 
   private static SubscriptionChange change(Call call, Act act) throws SQLException {

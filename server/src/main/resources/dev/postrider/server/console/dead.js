@@ -4,7 +4,7 @@ import { params } from './api.js';
 import { discardGroup, discardOne, discardSome, filterOf, requeueGroup, requeueOne, requeueSome, tryOne } from './acts.js';
 import { Time, number, plural, shortId, shortTime, topicOf } from './format.js';
 import { followed, forget, useLive } from './live.js';
-import { Badge, Command, Empty, Failed, Loading, Page, Panel, Table, go, useFetch } from './ui.js';
+import { Badge, Command, Empty, Failed, Key, Loading, Page, Panel, Table, go, useFetch } from './ui.js';
 
 const PAGE = 20;
 
@@ -32,7 +32,7 @@ function Letters({ group, may, version, changed }) {
     <${Table} label=${`Dead letters of ${topicOf(group)}`} rows=${data.items} keyOf=${r => r.id} open=${r => go(`#/messages/${r.id}`)}
       selected=${selected} onSelect=${may.operate && may.unlimited ? toggle : null} cells=${[
         ['message', r => html`<a href=${`#/messages/${r.id}`}><code title=${r.id}>${shortId(r.id)}</code></a>`],
-        ['key', r => r.key ? html`${r.key}<span class="muted">#${String(r.sequence)}</span>${r.blocking ? html` <${Badge} state="open">blocks its key</${Badge}>` : ''}` : ''],
+        ['key', r => html`<${Key} of=${r} /> ${r.blocking && html`<${Badge} state="open">blocks it</${Badge}>`}`],
         ['type', r => r.event_type, 'wide'], ['tries', r => number(r.attempts), 'num wide'], ['died', r => html`<${Time} at=${r.died_at} />`, 'num'],
         ['', r => may.operate && html`<span class="row-acts"><button type="button" class="small" data-key="r" onClick=${() => requeueOne(r.id, done, group.only)}>Requeue</button>
           <button type="button" class="small" onClick=${() => discardOne(r.id, done, group.only)}>Discard…</button></span>`, 'num wide']]} />

@@ -103,7 +103,7 @@ export function Destinations({ may }) {
             ${d.paused && html`<div><dt>Paused</dt><dd>by ${d.paused.paused_by} since <${Time} at=${d.paused.paused_at} /></dd></div>`}
             ${d.since && html`<div><dt>Breaker</dt><dd>${breakerOf(d) === 'open' ? 'open' : 'not closed everywhere'} since <${Time} at=${d.since} />${d.probe && html`, next probe <${Time} at=${d.probe} />`}: ${d.open.concat(d.probing).slice(0, SHOWN).join(', ')}</dd></div>`}
             ${d.openTargets > 0 && html`<div><dt>Failing targets</dt><dd>${number(d.openTargets)}</dd></div>`}
-            <div><dt>Waiting</dt><dd>${plural(d.waiting, 'message')}${d.topics.length ? ` of ${d.topics.slice(0, SHOWN).map(topicOf).join(', ')}${d.topics.length > SHOWN ? ` and ${d.topics.length - SHOWN} more` : ''}` : ''}</dd></div>
+            <div><dt>Waiting</dt><dd>${number(d.waiting)}${status.topics_more ? ' or more' : ''} ${d.waiting === 1 && !status.topics_more ? 'message' : 'messages'}${d.topics.length ? ` of ${d.topics.slice(0, SHOWN).map(topicOf).join(', ')}${d.topics.length > SHOWN ? ` and ${d.topics.length - SHOWN} more topics` : ''}` : ''}</dd></div>
             <div><dt>Delivered</dt><dd>${flow ? `${rate(d.topics.reduce((sum, t) => sum + (flow.get(topicOf(t)) || 0), 0))}/s` : '–'}</dd></div>
             <div><dt>In flight</dt><dd>${plural(inFlight(d), 'message')} at ${d.relays.length === 1 ? 'its relay' : 'its relays'}</dd></div>
             <div><dt>Served by</dt><dd>${d.relays.length > SHOWN ? plural(d.relays.length, 'relay') : d.relays.join(', ') || 'no relay'}${d.type ? html` <span class="muted">type ${d.type}</span>` : ''}</dd></div>
@@ -133,7 +133,7 @@ export function Topics({ may }) {
   const flow = flowBy(topicOf);
   const known = new Set([...status.topics, ...idle].map(topicOf));
   const busy = [...new Map(outcomes.filter(o => !known.has(topicOf(o))).map(o => [topicOf(o), o])).values()].map(o => ({ ...o, pending: 0, dead: 0 }));
-  const rows = [...status.topics, ...idle, ...busy].sort((a, b) => topicOf(a).localeCompare(topicOf(b)));
+  const rows = [...status.topics, ...idle, ...busy].sort((a, b) => b.pending + b.dead - a.pending - a.dead || topicOf(a).localeCompare(topicOf(b)));
   return html`
     <${Page} title="Topics">
       ${rows.length ? html`<${Panel}><${Table} label="Topics" rows=${rows} keyOf=${topicOf} cells=${[

@@ -6,7 +6,7 @@ import { discardOne, replayOne, requeueOne } from './acts.js';
 import { useLive } from './live.js';
 import { Payload } from './payload.js';
 import { search, searchTopic, word } from './query.js';
-import { Badge, Command, Copy, Failed, Loading, Page, Panel, Table, go, useFetch } from './ui.js';
+import { Badge, Command, Copy, Failed, Loading, Long, Page, Panel, Table, go, useFetch } from './ui.js';
 
 // The engine writes times in UTC.
 const localTimes = text => text.split(/(\d{4}-\d\d-\d\dT[\d:.]+Z)/).map((part, i) => (i % 2 ? html`<${Time} at=${part} />` : part));
@@ -111,7 +111,7 @@ export function Message({ id, may }) {
           <${Fact} name="Tries">${message.attempts === 0 ? 'none yet' : number(message.attempts)}${message.delivery > 1 && ` in delivery ${message.delivery}`}</${Fact}>
           <${Fact} name="Next try">${message.next_attempt_at && Date.parse(message.next_attempt_at) > Date.now() && html`<${Time} at=${message.next_attempt_at} />`}</${Fact}>
           <${Fact} name="Held by">${message.locked_by && html`${message.locked_by} until <${Time} at=${message.locked_until} />`}</${Fact}>
-          ${message.headers && Object.entries(message.headers).map(([name, value]) => html`<${Fact} key=${name} name=${html`<code>${name}</code>`}>${value}</${Fact}>`)}
+          ${message.headers && Object.entries(message.headers).map(([name, value]) => html`<${Fact} key=${name} name=${html`<code>${name}</code>`}><${Long} text=${value} /></${Fact}>`)}
         </dl></${Panel}>
       </div>
       <${Panel} title="What happened"><${Timeline} message=${message} acts=${audit ? audit.items : []} /></${Panel}>

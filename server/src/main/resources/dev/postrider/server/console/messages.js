@@ -4,7 +4,7 @@ import { get, params } from './api.js';
 import { Time, number, shortId, topicOf } from './format.js';
 import { live } from './live.js';
 import { FIELDS, completions, parse, toCall, toCommand } from './query.js';
-import { Badge, Command, Empty, Failed, Loading, Page, Panel, Table, go } from './ui.js';
+import { Badge, Command, Empty, Failed, Key, Loading, Page, Panel, Table, go } from './ui.js';
 
 const LIMIT = 50;
 // Where most searches begin.
@@ -94,7 +94,7 @@ export function Messages({ route }) {
       ${!data && !error && !errors.length && html`<${Loading} text=${further ? 'Looking further back…' : undefined} />`}
       ${data && (rows.length ? html`<${Panel}><${Table} label="Messages" rows=${rows} keyOf=${r => r.id} open=${r => go(`#/messages/${r.id}`)} cells=${[
         ['message', r => html`<a href=${`#/messages/${r.id}`}><code title=${r.id}>${shortId(r.id)}</code></a>`],
-        ['topic', r => topicOf(r)], ['key', r => r.key ? html`${r.key}<span class="muted">#${String(r.sequence)}</span>` : '', 'wide'],
+        ['topic', r => topicOf(r)], ['key', r => html`<${Key} of=${r} />`, 'wide'],
         ['type', r => r.event_type, 'wide'], ['state', r => html`<${Badge} state=${r.state || query.state || 'dead'} />`],
         ['tries', r => number(r.attempts), 'num wide'], ['code', r => r.last_code || r.code || '', 'wide'],
         [call.path === '/dead' ? 'died' : 'created', r => html`<${Time} at=${at(r)} />`, 'num']]} /></${Panel}>`

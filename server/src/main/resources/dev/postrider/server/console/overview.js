@@ -54,7 +54,7 @@ export function Overview({ theme }) {
   const last = points[points.length - 1] || [];
   const ends = eta(points);
   const flow = flowBy(o => o.relay);
-  const about = status.pending_estimated ? 'about ' : '';
+  const about = status.pending_estimated ? '~' : '';
   return html`
     <${Page} title="Overview">
       ${found.length ? html`<${Problems} found=${found} />`

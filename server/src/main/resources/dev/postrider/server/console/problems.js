@@ -50,7 +50,8 @@ const ABOUT = {
   retention: 'Retention does not work', 'old rows': 'Old rows are not removed',
 };
 
-const waits = n => (n === 1 ? '1 message waits' : `${number(n)} messages wait`);
+// The status has the 100 topics with the most: there may be more messages than those.
+const waits = (n, more) => (more ? (n ? `${number(n)} or more messages wait` : 'Its messages wait') : n === 1 ? '1 message waits' : `${number(n)} messages wait`);
 
 // As of the time of the sample: the browser's clock may be another.
 const nextProbe = (probe, at) => {
@@ -80,13 +81,13 @@ export function problems(status, at, warnings = []) {
   const all = destinations(status);
   some(all.filter(d => breakerOf(d) === 'open'), d => {
     add(2, `Destination ${d.name} is down since ${shortTime(d.since)}`,
-      `${waits(d.waiting)}. ${d.relays.length === 1 ? `Relay ${d.relays[0]} does` : `All ${d.relays.length} relays do`} not reach it. `
+      `${waits(d.waiting, status.topics_more)}. ${d.relays.length === 1 ? `Relay ${d.relays[0]} does` : `All ${d.relays.length} relays do`} not reach it. `
       + `${nextProbe(d.probe, at)} Nothing dies meanwhile.`,
       '#/destinations', 'Destinations', './postrider status');
-  }, more => add(2, `${number(more.length)} more destinations are down`, `${waits(sum(more, d => d.waiting))}.`, '#/destinations', 'Destinations', './postrider status'));
+  }, more => add(2, `${number(more.length)} more destinations are down`, `${waits(sum(more, d => d.waiting), status.topics_more)}.`, '#/destinations', 'Destinations', './postrider status'));
   some(status.unrouted, route => {
     const topic = status.topics.find(t => topicOf(t) === topicOf(route));
-    add(2, `No relay has a route for ${topicOf(route)}`, `${waits(topic ? topic.pending : 0)}. Add a route to the configuration of a relay.`,
+    add(2, `No relay has a route for ${topicOf(route)}`, `${waits(topic ? topic.pending : 0, !topic && status.topics_more)}. Add a route to the configuration of a relay.`,
       '#/topics', 'Topics', './postrider doctor');
   }, more => add(2, `No relay has a route for ${number(more.length)} more topics`, 'Add routes to the configuration of a relay.', '#/topics', 'Topics', './postrider doctor'));
   if (status.blocked_keys > 0) {
@@ -110,12 +111,12 @@ export function problems(status, at, warnings = []) {
       'Messages for other targets go on. Relays probe the failing ones.', '#/destinations', 'Destinations', './postrider status');
   }, more => add(1, `Targets of ${number(more.length)} more destinations fail`, 'Messages for other targets go on.', '#/destinations', 'Destinations', './postrider status'));
   some(all.filter(d => d.paused), d => {
-    add(1, `Destination ${d.name} is paused`, `By ${d.paused.paused_by} since ${shortTime(d.paused.paused_at)}. ${waits(d.waiting)}.`,
+    add(1, `Destination ${d.name} is paused`, `By ${d.paused.paused_by} since ${shortTime(d.paused.paused_at)}. ${waits(d.waiting, status.topics_more)}.`,
       '#/destinations', 'Destinations', `./postrider resume destination ${quoted(d.name)}`);
-  }, more => add(1, `${number(more.length)} more destinations are paused`, `${waits(sum(more, d => d.waiting))}.`, '#/destinations', 'Destinations', './postrider status'));
+  }, more => add(1, `${number(more.length)} more destinations are paused`, `${waits(sum(more, d => d.waiting), status.topics_more)}.`, '#/destinations', 'Destinations', './postrider status'));
   some(status.paused.filter(p => p.kind !== 'destination'), p => {
     const topic = status.topics.find(t => topicOf(t) === p.name.replace(/#default$/, ''));
-    add(1, `${p.kind === 'topic' ? 'Topic' : 'Subscription'} ${p.name} is paused`, `By ${p.paused_by} since ${shortTime(p.paused_at)}. ${waits(topic ? topic.pending : 0)}.`,
+    add(1, `${p.kind === 'topic' ? 'Topic' : 'Subscription'} ${p.name} is paused`, `By ${p.paused_by} since ${shortTime(p.paused_at)}. ${waits(topic ? topic.pending : 0, !topic && status.topics_more)}.`,
       '#/topics', 'Topics', `./postrider resume ${p.kind} ${quoted(p.name)}`);
   }, more => add(1, `${number(more.length)} more topics are paused`, 'Operators paused them.', '#/topics', 'Topics', './postrider status'));
   some(alive.length ? status.relays.filter(relay => relay.lost) : [], relay => {

@@ -3,7 +3,7 @@ import { html, useState } from './lib.js';
 import { params } from './api.js';
 import { Time, number, shortId, topicOf } from './format.js';
 import { KEPT, useLive } from './live.js';
-import { Badge, Command, Empty, Page, Panel, Table, go } from './ui.js';
+import { Badge, Command, Empty, Key, Page, Panel, Table, go } from './ui.js';
 
 const SHOWN = 200;
 
@@ -23,10 +23,10 @@ export function Tail({ route }) {
   return html`
     <${Page} title="Live tail" actions=${html`<button type="button" aria-pressed=${!!held} onClick=${() => setHeld(held ? null : outcomes)}>${held ? 'Go on' : 'Hold'}</button>`}>
       <form class="query" onSubmit=${e => e.preventDefault()}><input type="search" aria-label="Filter" placeholder="Filter: topic, key, type, code or id" value=${filter} onInput=${e => change(e.target.value)} /></form>
-      ${held && html`<p class="note warn" role="status">Held. ${number(newer)}${newer >= KEPT ? '+' : ''} newer are not shown.</p>`}
+      ${held && html`<p class="note warn" role="status">Held. ${number(newer)}${newer >= KEPT ? "+" : ""} newer not shown.</p>`}
       ${rows.length ? html`<${Panel}><${Table} label="Outcomes" rows=${rows} keyOf=${o => `${o.id}/${o.delivery}/${o.attempt}/${o.state}/${o.at}`} open=${o => go(`#/messages/${o.id}`)} cells=${[
         ['time', o => html`<${Time} at=${o.at} />`], ['outcome', o => html`<${Badge} state=${o.state} />`], ['topic', o => topicOf(o)],
-        ['key', o => o.key ? html`${o.key}<span class="muted">#${String(o.sequence)}</span>` : '', 'wide'], ['type', o => o.event_type, 'wide'], ['relay', o => o.relay || '', 'wide'],
+        ['key', o => html`<${Key} of=${o} />`, 'wide'], ['type', o => o.event_type, 'wide'], ['relay', o => o.relay || '', 'wide'],
         ['message', o => html`<a href=${`#/messages/${o.id}`}><code>${shortId(o.id)}</code></a>`, 'wide'],
         ['took', o => o.latency_ms === undefined ? '' : `${number(o.latency_ms)} ms`, 'num'], ['code', o => o.code || '', 'wide']]} /></${Panel}>`
         : html`<${Empty} title=${words.length ? 'Nothing that matches came yet' : 'Waiting for deliveries'}>Everything that relays deliver, retry or give up appears here from now on.</${Empty}>`}

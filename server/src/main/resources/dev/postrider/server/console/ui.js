@@ -52,6 +52,19 @@ export const Failed = ({ error }) => error
 
 export const Loading = ({ text = 'Loading…' }) => html`<p class="loading muted" role="status">${text}</p>`;
 
+// The key and the number of a message in its key.
+export const Key = ({ of }) => of.key
+  ? html`<span class="clip" title=${of.key}>${of.key}</span><span class="muted">#${String(of.sequence)}</span>` : null;
+
+const LONG = 300;
+
+// Long text is cut until somebody asks for all of it.
+export function Long({ text }) {
+  const [all, setAll] = useState(false);
+  return text.length <= LONG || all ? text
+    : html`${text.slice(0, LONG)}… <button type="button" class="quiet small" onClick=${() => setAll(true)}>Show all</button>`;
+}
+
 export const Empty = ({ title, children }) => html`
   <div class="empty"><p class="empty-title">${title}</p><p>${children}</p></div>`;
 

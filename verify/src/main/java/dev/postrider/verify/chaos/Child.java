@@ -15,11 +15,13 @@ final class Child implements AutoCloseable {
   private final Class<?> main;
   private @Nullable Process process;
   private boolean frozen;
+  private final Thread atExit = new Thread(this::kill);
 
   Child(Path directory, String name, Class<?> main) {
     this.directory = directory;
     this.name = name;
     this.main = main;
+    Runtime.getRuntime().addShutdownHook(atExit);
   }
 
   String name() {
@@ -127,5 +129,10 @@ final class Child implements AutoCloseable {
   @Override
   public void close() {
     kill();
+    try {
+      Runtime.getRuntime().removeShutdownHook(atExit);
+    } catch (IllegalStateException shuttingDown) {
+      // The hook is what runs now.
+    }
   }
 }

@@ -8,6 +8,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -15,12 +16,15 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Does what a schedule says, and notes from when to when. Brokers start and relays stand still in
  * the background, so that other faults hit meanwhile. Used by one thread.
  */
 final class Faults implements AutoCloseable {
+  private static final Duration CONNECTED_WITHIN = Duration.ofSeconds(30);
+
   private final Servers servers;
   private final List<Child> relays;
   private final List<Child> producers;
@@ -82,27 +86,31 @@ final class Faults implements AutoCloseable {
   }
 
   private void endBackend(Child relay) {
-    long from = Clock.micros();
-    backends(relay.name()).stream()
-        .limit(1)
-        .forEach(
-            pid -> {
-              Signals.send("-TERM", pid);
-              note(from, Clock.micros(), FaultKind.BACKEND_END, relay.name());
-            });
+    Long pid = backend(relay);
+    if (pid != null) {
+      long from = Clock.micros();
+      Signals.send("-TERM", pid);
+      note(from, Clock.micros(), FaultKind.BACKEND_END, relay.name());
+    }
   }
 
   private void killBackend(Child relay) {
-    List<Long> pids = backends(relay.name());
-    if (pids.isEmpty()) {
-      return; // it has just been started
+    Long pid = backend(relay);
+    if (pid == null) {
+      return;
     }
     long from = Clock.micros();
-    Signals.send("-KILL", pids.get(0));
+    Signals.send("-KILL", pid);
     // The server ends everybody else first.
     LockSupport.parkNanos(200_000_000);
     servers.untilDatabaseAnswers();
     note(from, Clock.micros(), FaultKind.BACKEND_KILL, "database");
+  }
+
+  /** A server process that works for the relay, which may have been started just now. */
+  private @Nullable Long backend(Child relay) {
+    Until.held(CONNECTED_WITHIN, () -> !backends(relay.name()).isEmpty());
+    return backends(relay.name()).stream().findFirst().orElse(null);
   }
 
   private List<Long> backends(String name) {

@@ -176,17 +176,16 @@ final class RelayChild {
     }
 
     private void note(String destination, Settlement settlement, boolean accepted) {
-      if (settlement.decision() == Settlement.Decision.DELIVERED || !accepted) {
-        Message message = settlement.claimed().message();
+      Message message = settlement.message();
+      String id = message.id().toString();
+      String code = settlement.code();
+      long now = Clock.micros();
+      if (!accepted || settlement.decision() == Settlement.Decision.DELIVERED) {
         journal.note(
-            List.of(
-                new Entry.Verdict(
-                    Clock.micros(),
-                    name,
-                    destination,
-                    message.id().toString(),
-                    message.token(),
-                    accepted)));
+            List.of(new Entry.Verdict(now, name, destination, id, message.token(), accepted)));
+      } else if (code != null) {
+        journal.note(
+            List.of(new Entry.Unanswered(now, name, destination, id, message.token(), code)));
       }
     }
   }

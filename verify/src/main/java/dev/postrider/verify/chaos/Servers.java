@@ -53,6 +53,12 @@ final class Servers implements AutoCloseable {
     database.execute(InboxSink.TABLE);
     // Delivered messages are removed while the run goes on.
     database.execute("update postrider.engine set least_retention = '1 second'");
+    for (String subscription : List.of(Scene.COPY_HANDLED, Scene.COPY_RABBIT)) {
+      // A subscription gets what is committed after it was added.
+      database.execute(
+          "select postrider.subscription_add('chaos', '%s', '%s', '%s')"
+              .formatted(Scene.NAMESPACE, Scene.BOTH, subscription));
+    }
     Topology.builder()
         .exchange(Scene.EXCHANGE, "topic")
         .queue(Scene.QUEUE, QueueType.QUORUM)

@@ -33,13 +33,12 @@ public final class Verify {
     }
     Path directory = Files.createTempDirectory("postrider-verify");
     String replay =
-        "scripts/verify --seed %d --minutes %d --rate %d".formatted(seed, minutes, rate);
+        "scripts/verify --seed %d --minutes %d --rate %d".formatted(seed, minutes, rate)
+            + (failpoints ? " --failpoints" : "");
     say(replay + ", journals in " + directory);
     Settings settings = Settings.of(seed, Duration.ofMinutes(minutes), rate, directory);
     Report report =
-        failpoints
-            ? Failpoints.run(settings, Failpoints.all(), Verify::say)
-            : Chaos.run(settings, Verify::say);
+        Chaos.run(failpoints ? settings.withFailpoints(Chaos.failpoints()) : settings, Verify::say);
     System.out.println(report);
     if (report.violations().isEmpty()) {
       System.out.println("Every promise was kept.");
@@ -55,6 +54,7 @@ public final class Verify {
       String name = arguments[i];
       if (name.equals("--full")) {
         minutes = 20;
+        failpoints = true;
         continue;
       }
       if (name.equals("--failpoints")) {

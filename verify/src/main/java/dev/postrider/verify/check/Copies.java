@@ -3,6 +3,7 @@ package dev.postrider.verify.check;
 import dev.postrider.verify.check.History.Place;
 import dev.postrider.verify.journal.Entry;
 import dev.postrider.verify.journal.FaultKind;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -15,14 +16,24 @@ import org.jspecify.annotations.Nullable;
  * Messages that arrived more than once (I9), settlements of lost leases (I5) and effects (I8).
  *
  * <p>A copy is explained if, between the two hand-overs, something was killed or frozen that could
- * have lost the answer of the first: its relay, the database or the sink. A copy with the same
- * token is the broker's or the consumer's own.
+ * have lost the answer of the first: its relay, the database or the sink. Else the relay must have
+ * noted that its lease was lost, or that it got no answer. A copy with the same token is the
+ * broker's or the consumer's own.
  */
 final class Copies {
   private final History history;
   private final List<Violation> violations;
   private final Map<Handed, Entry.Handover> handovers = new HashMap<>();
-  private long explained;
+  private final Set<Handed> lostLeases = new HashSet<>();
+  private final Set<Handed> unanswered = new HashSet<>();
+  private final Map<Cause, Long> explained = new EnumMap<>(Cause.class);
+
+  /** Why a message came again. */
+  enum Cause {
+    FAULT,
+    LOST_LEASE,
+    NO_ANSWER
+  }
 
   private record Handed(String sink, String id, long token) {}
 
@@ -42,7 +53,7 @@ final class Copies {
     checkEffects();
   }
 
-  long explained() {
+  Map<Cause, Long> explained() {
     return explained;
   }
 
@@ -53,34 +64,41 @@ final class Copies {
       if (before == null || history.refused.contains(new Place(arrival.sink(), arrival.ref()))) {
         continue;
       }
-      if (isExplained(before, arrival)) {
-        explained++;
-      } else {
+      Cause cause = cause(before, arrival);
+      if (cause == null) {
         violations.add(
-            new Violation(Invariant.I9, "no fault explains " + arrival + " after " + before));
+            new Violation(Invariant.I9, "nothing explains " + arrival + " after " + before));
+      } else {
+        explained.merge(cause, 1L, Long::sum);
       }
     }
   }
 
-  private boolean isExplained(Entry.Arrival before, Entry.Arrival again) {
+  private @Nullable Cause cause(Entry.Arrival before, Entry.Arrival again) {
     if (before.token() == again.token()) {
-      return anyFault(before.at(), again.at(), f -> ofSink(f, again.sink()));
+      return anyFault(before.at(), again.at(), f -> ofSink(f, again.sink())) ? Cause.FAULT : null;
     }
-    Entry.@Nullable Handover first = handover(before);
-    Entry.@Nullable Handover second = handover(again);
+    Entry.Handover first = handover(before);
+    Entry.Handover second = handover(again);
     if (first == null || second == null) {
-      return false; // nobody handed it over
+      return null; // nobody handed it over
     }
     Entry.Handover older = first.token() < second.token() ? first : second;
     long from = Math.min(first.at(), second.at());
     long until = Math.max(Math.max(first.at(), second.at()), again.at());
-    return anyFault(
-        from,
-        until,
-        f ->
-            f.kind().ofDatabase()
-                || (f.kind().ofRelay() && f.victim().equals(older.relay()))
-                || ofSink(f, again.sink()));
+    Handed handed = new Handed(older.sink(), older.id(), older.token());
+    if (anyFault(from, until, f -> takesAnswerOf(older, f))) {
+      return Cause.FAULT;
+    }
+    return lostLeases.contains(handed)
+        ? Cause.LOST_LEASE
+        : unanswered.contains(handed) ? Cause.NO_ANSWER : null;
+  }
+
+  private static boolean takesAnswerOf(Entry.Handover handover, Entry.Fault fault) {
+    return fault.kind().ofDatabase()
+        || (fault.kind().ofRelay() && fault.victim().equals(handover.relay()))
+        || ofSink(fault, handover.sink());
   }
 
   private Entry.@Nullable Handover handover(Entry.Arrival arrival) {

@@ -23,6 +23,7 @@ public final class History {
 
   final List<Entry.Handover> handovers = new ArrayList<>();
   final List<Entry.Verdict> verdicts = new ArrayList<>();
+  final List<Entry.Unanswered> unanswered = new ArrayList<>();
   final Set<Place> refused = new HashSet<>();
   final Map<Place, Integer> effects = new HashMap<>();
   final List<Entry.Fault> faults = new ArrayList<>();
@@ -67,6 +68,8 @@ public final class History {
       handovers.add(e);
     } else if (entry instanceof Entry.Verdict e) {
       verdicts.add(e);
+    } else if (entry instanceof Entry.Unanswered e) {
+      unanswered.add(e);
     } else if (entry instanceof Entry.Arrival e) {
       arrivals.computeIfAbsent(e.sink(), s -> new ArrayList<>()).add(e);
     } else if (entry instanceof Entry.Refusal e) {

@@ -38,9 +38,9 @@ public final class Report {
     return history.arrivals.values().stream().mapToLong(List::size).sum();
   }
 
-  /** Copies that a fault explains. */
+  /** Copies that something explains. */
   public long copies() {
-    return copies.explained();
+    return copies.explained().values().stream().mapToLong(Long::longValue).sum();
   }
 
   /** Settlements that were refused because their lease was lost. */
@@ -66,7 +66,7 @@ public final class Report {
     lines.add("transactions rolled back  " + history.rolledBack.size());
     lines.add("transactions in doubt     " + inDoubt());
     lines.add("arrivals                  " + arrived());
-    lines.add("copies, explained         " + copies());
+    lines.add("copies, explained by       " + copies.explained());
     lines.add("settlements refused       " + refusedSettlements());
     lines.add("open beyond retention     " + openLong());
     lines.add("faults                    " + faults());

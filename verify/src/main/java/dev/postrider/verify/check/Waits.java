@@ -54,7 +54,7 @@ final class Waits {
     return waits;
   }
 
-  /** From the moment when a server was back to the next arrival, in microseconds. */
+  /** From the moment when a server was back to the next settled delivery, in microseconds. */
   Map<FaultKind, List<Long>> resumed() {
     return resumed;
   }
@@ -86,41 +86,28 @@ final class Waits {
   }
 
   /**
-   * Only if no other fault hit the same sink meanwhile: then it is not known what it waited for.
+   * When the next delivery was settled. Only if no other fault hit meanwhile: then it is not known
+   * what it waited for.
    */
   private void resume(Entry.Fault fault) {
-    if (fault.kind().ofRelay() || fault.kind() == FaultKind.PRODUCER_KILL) {
+    if (!fault.kind().ofServer()) {
       return;
     }
-    long next = Long.MAX_VALUE;
-    for (Map.Entry<String, List<Entry.Arrival>> sink : history.arrivals.entrySet()) {
-      if (hits(fault, sink.getKey())) {
-        next = Math.min(next, firstAfter(sink.getValue(), fault.until()));
+    for (Entry.Verdict verdict : history.verdicts) {
+      if (verdict.accepted() && verdict.at() > fault.until() && hits(fault, verdict.sink())) {
+        if (!disturbed(fault, fault.until(), verdict.at())) {
+          resumed
+              .computeIfAbsent(fault.kind(), k -> new ArrayList<>())
+              .add(verdict.at() - fault.until());
+        }
+        return;
       }
     }
-    if (next == Long.MAX_VALUE || disturbed(fault, fault.until(), next)) {
-      return;
-    }
-    resumed.computeIfAbsent(fault.kind(), k -> new ArrayList<>()).add(next - fault.until());
   }
 
   private boolean disturbed(Entry.Fault self, long from, long until) {
     return history.faults.stream()
         .anyMatch(f -> !f.equals(self) && f.at() <= until && f.until() >= from);
-  }
-
-  private static long firstAfter(List<Entry.Arrival> arrivals, long time) {
-    int low = 0;
-    int high = arrivals.size();
-    while (low < high) {
-      int middle = (low + high) >>> 1;
-      if (arrivals.get(middle).at() <= time) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low == arrivals.size() ? Long.MAX_VALUE : arrivals.get(low).at();
   }
 
   private record Delivery(String sink, String id) {}

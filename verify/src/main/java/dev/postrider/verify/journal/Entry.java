@@ -47,6 +47,10 @@ public sealed interface Entry {
   record Verdict(long at, String relay, String sink, String id, long token, boolean accepted)
       implements Entry {}
 
+  /** A relay got no good answer for a hand-over, and gave the message back, with this code. */
+  record Unanswered(long at, String relay, String sink, String id, long token, String code)
+      implements Entry {}
+
   /** A message reached a sink. */
   record Arrival(
       long at, String sink, String ref, String id, @Nullable String key, long sequence, long token)

@@ -26,6 +26,11 @@ public enum FaultKind {
     return this == DATABASE_KILL || this == BACKEND_KILL;
   }
 
+  /** Whether a server was away: the database or a broker. */
+  public boolean ofServer() {
+    return ofDatabase() || this == RABBIT_KILL || this == KAFKA_KILL;
+  }
+
   /** Whether only one relay is hit, the victim. */
   public boolean ofRelay() {
     return this == RELAY_KILL || this == RELAY_FREEZE || this == BACKEND_END;

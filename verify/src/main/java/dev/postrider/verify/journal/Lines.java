@@ -24,6 +24,8 @@ final class Lines {
       fields.addAll(List.of("handover", e.relay(), e.sink(), e.id(), e.token(), e.redelivery()));
     } else if (entry instanceof Entry.Verdict e) {
       fields.addAll(List.of("verdict", e.relay(), e.sink(), e.id(), e.token(), e.accepted()));
+    } else if (entry instanceof Entry.Unanswered e) {
+      fields.addAll(List.of("unanswered", e.relay(), e.sink(), e.id(), e.token(), e.code()));
     } else if (entry instanceof Entry.Arrival e) {
       fields.addAll(List.of("arrival", e.sink(), e.ref(), e.id(), orNone(e.key())));
       fields.addAll(List.of(e.sequence(), e.token()));
@@ -61,6 +63,7 @@ final class Lines {
         case "verdict" ->
             new Entry.Verdict(
                 at, f[2], f[3], f[4], Long.parseLong(f[5]), Boolean.parseBoolean(f[6]));
+        case "unanswered" -> new Entry.Unanswered(at, f[2], f[3], f[4], Long.parseLong(f[5]), f[6]);
         case "arrival" ->
             new Entry.Arrival(
                 at, f[2], f[3], f[4], orNull(f[5]), Long.parseLong(f[6]), Long.parseLong(f[7]));

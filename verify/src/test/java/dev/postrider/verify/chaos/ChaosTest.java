@@ -6,15 +6,30 @@ import dev.postrider.verify.check.Report;
 import dev.postrider.verify.journal.FaultKind;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A slice of {@code scripts/verify}: one round of faults. */
+/** A slice of {@code scripts/verify}: some failpoints and one round of faults. */
 class ChaosTest {
   /** A figure is not a promise: a slow machine may take its time, but must not take for ever. */
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(90);
+
+  /** Some; scripts/verify has all. */
+  private static final List<String> FAILPOINTS =
+      List.of(
+          "before claim_from",
+          "after claim_from",
+          "before settle",
+          "after settle",
+          "before commit",
+          "after commit",
+          "after fan_out",
+          "before answer of rabbit",
+          "before answer of kafka",
+          "after answer of handled");
 
   @Test
   @Tag("EN-7")
@@ -27,10 +42,11 @@ class ChaosTest {
   @Tag("PO-13")
   @Tag("HE-8")
   @Tag("MC-2")
-  void aRoundOfFaultsBreaksNoPromise(@TempDir(cleanup = CleanupMode.ON_SUCCESS) Path directory)
-      throws Exception {
+  void failpointsAndARoundOfFaultsBreakNoPromise(
+      @TempDir(cleanup = CleanupMode.ON_SUCCESS) Path directory) throws Exception {
     Settings settings =
         Settings.of(Long.getLong("verify.seed", 1), Duration.ZERO, 150, directory)
+            .withFailpoints(FAILPOINTS)
             .withLongestWait(LONGEST_WAIT);
     Report report = Chaos.run(settings, step -> {});
     assertThat(report.violations()).as(report + "\njournals in " + directory).isEmpty();

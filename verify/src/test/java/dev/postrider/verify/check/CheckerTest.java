@@ -12,6 +12,7 @@ import dev.postrider.verify.journal.Entry.Intent;
 import dev.postrider.verify.journal.Entry.Kind;
 import dev.postrider.verify.journal.Entry.Refusal;
 import dev.postrider.verify.journal.Entry.Rollback;
+import dev.postrider.verify.journal.Entry.Unanswered;
 import dev.postrider.verify.journal.Entry.Verdict;
 import dev.postrider.verify.journal.FaultKind;
 import java.time.Duration;
@@ -243,6 +244,22 @@ class CheckerTest {
     entries.add(new Fault(11, 12, FaultKind.RELAY_KILL, "r1"));
     assertThat(broken(entries)).as("a death after the copy").containsExactly(Invariant.I9);
     entries.add(new Fault(5, 6, FaultKind.RELAY_KILL, "r1"));
+    assertThat(broken(entries)).isEmpty();
+  }
+
+  @Test
+  void acceptsACopyWhoseFirstHandOverLostItsLeaseOrGotNoAnswer() {
+    List<Entry> entries = cleanWithout(Verdict.class, "id-a");
+    entries.add(handover(9, "r2", "a", 103));
+    entries.add(arrival(10, "a", 1, 103));
+    entries.add(new Verdict(11, "r2", "hand", "id-a", 103, true));
+    assertThat(broken(entries)).containsExactly(Invariant.I9);
+    entries.add(new Unanswered(8, "r1", "hand", "id-a", 99, "timeout"));
+    assertThat(broken(entries)).as("another hand-over").containsExactly(Invariant.I9);
+    List<Entry> unanswered = new ArrayList<>(entries);
+    unanswered.add(new Unanswered(8, "r1", "hand", "id-a", 100, "timeout"));
+    assertThat(broken(unanswered)).isEmpty();
+    entries.add(new Verdict(12, "r1", "hand", "id-a", 100, false));
     assertThat(broken(entries)).isEmpty();
   }
 

@@ -85,7 +85,7 @@ class ModelTest {
     Map<String, String> constants = delivery();
     constants.put("Subs", "{\"s1\", \"s2\"}");
     constants.put("StuckSubs", "{\"s2\"}");
-    constants.putAll(Map.of("Losses", "1", "Failures", "1", "Crashes", "1"));
+    constants.putAll(Map.of("Failures", "1", "Crashes", "1"));
     Tlc.Result result = checkDelivery(constants);
     assertThat(result.holds()).as(result.output()).isTrue();
   }
