@@ -36,6 +36,11 @@ module dev.postrider.core {
   exports dev.postrider.wake;
   exports dev.postrider.internal.archive to
       dev.postrider.cli;
+  exports dev.postrider.internal.envelope to
+      dev.postrider.cli,
+      dev.postrider.kafka,
+      dev.postrider.rabbitmq,
+      dev.postrider.webhook;
   exports dev.postrider.internal.jdbc to
       dev.postrider.cli,
       dev.postrider.server;

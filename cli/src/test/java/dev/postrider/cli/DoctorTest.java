@@ -3,9 +3,9 @@ package dev.postrider.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.cli.Executable.Result;
+import dev.postrider.cli.doctor.CheckedDatabase;
 import dev.postrider.cli.doctor.Doctor;
 import dev.postrider.cli.doctor.Finding;
-import dev.postrider.cli.doctor.Patient;
 import dev.postrider.message.NewMessage;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.RetryPolicy.DeadPolicy;
@@ -65,7 +65,9 @@ class DoctorTest {
         .containsPattern("trouble +partitions +missing: attempt of ")
         .containsPattern("trouble +leases +5 messages")
         .containsPattern("note +paused +topic a/b");
-    assertThat(Doctor.troubles(new Patient(desk.dataSource(), desk.dataSource(), Schema.DEFAULT)))
+    assertThat(
+            Doctor.troubles(
+                new CheckedDatabase(desk.dataSource(), desk.dataSource(), Schema.DEFAULT)))
         .extracting(Finding::check)
         .containsExactly("partitions");
   }

@@ -4,7 +4,7 @@ import dev.postrider.error.RefusedException;
 import java.util.Locale;
 import java.util.Set;
 
-/** Sets of permissions under a name. None of them shows payloads. */
+/** Sets of permissions under a name. None of them shows payloads. Immutable. */
 public enum Role {
   /** Looks. */
   VIEWER,

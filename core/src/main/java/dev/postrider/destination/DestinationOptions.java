@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Limits for one destination.
+ * Limits for one destination. Immutable.
  *
  * @param concurrency messages handed over and not yet answered
  * @param maxInFlight messages claimed for it and not yet settled: bounds memory

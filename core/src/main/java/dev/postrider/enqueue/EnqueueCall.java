@@ -49,9 +49,9 @@ final class EnqueueCall {
     // Beyond these the quick function declines.
     boolean usual =
         message.isJson()
-            && message.payload().length <= Protocol.USUAL_PAYLOAD
-            && names <= Protocol.USUAL_NAMES
-            && headers <= Protocol.USUAL_HEADERS
+            && message.payload().length <= Protocol.FAST_PAYLOAD
+            && names <= Protocol.FAST_NAMES
+            && headers <= Protocol.FAST_HEADERS
             && message.notBefore() == null
             && message.id() == null;
     this.quick = usual ? quick(message) : null;

@@ -4,7 +4,7 @@ import dev.postrider.internal.jdbc.Advice;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
-/** The one classifier of database errors, by SQLSTATE. */
+/** The one classifier of database errors, by SQLSTATE. Immutable. */
 public enum DatabaseError {
   /** The statement ran into its time limit. */
   TIMEOUT,

@@ -3,7 +3,7 @@ package dev.postrider.lease;
 import dev.postrider.error.DatabaseError;
 import java.util.Locale;
 
-/** What a call to the lease store came to: each is logged and counted under its code. */
+/** What a call to the lease store came to: each is logged and counted under its code. Immutable. */
 public enum FlushOutcome {
   SUCCESS,
   RETRY,

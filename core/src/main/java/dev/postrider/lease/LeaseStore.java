@@ -1,13 +1,13 @@
 package dev.postrider.lease;
 
 import dev.postrider.error.DatabaseError;
-import dev.postrider.message.Claimed;
+import dev.postrider.internal.text.LogLine;
+import dev.postrider.message.Message;
 import dev.postrider.message.PostriderException;
 import dev.postrider.message.RetryPolicy.DeadPolicy;
 import dev.postrider.message.Route;
 import dev.postrider.message.Settlement.Decision;
 import dev.postrider.schema.Schema;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -44,43 +44,10 @@ public final class LeaseStore {
   private static final Logger log = LoggerFactory.getLogger(LeaseStore.class);
   private static final Instant LATEST = Instant.parse("9999-01-01T00:00:00Z");
 
-  /** How many full claims may pass before messages are fanned out. */
-  private static final int FAN_OUT_EVERY = 16;
-
   private static final long SEEN_EVERY = Duration.ofMinutes(1).toNanos();
 
   private static final String WORKER = "select postrider.worker_id(?)";
 
-  // The routes are read in the same statement, so that a new topic is never missed. The last row
-  // has no message, only the cursor for the next claim.
-  private static final String CLAIM =
-      """
-      select c.*, r.namespace, r.topic, r.subscription
-        from postrider.claim_from(?, ?, ?, ?, array(
-               select w.id from postrider.queued_routes() q join postrider.route w on w.id = q.route
-                where exists (select from unnest(?, ?, ?) as g(namespace, topic, subscription)
-                               where w.namespace = g.namespace and w.subscription = g.subscription
-                                 and (g.topic is null or w.topic = g.topic))
-                order by not q.ready, w.id <= coalesce((?::postrider.claim_cursor).route, 0), w.id
-                limit 1000),
-               ?::postrider.claim_cursor, p_alone => ?) with ordinality as c(id, token, lane, attempt, delivery,
-               key_id, sequence, route, created_at, tenant, aggregate_type, aggregate_id,
-               event_type, ordering_key, dedupe_key, content_type, is_json, headers, payload,
-               claimed_at, tid, lost_leases, cursor, search_us, suspects, more, place)
-        left join postrider.route r on r.id = c.route
-       order by c.place
-      """;
-  private static final String FAN_OUT =
-      """
-      select cardinality(f.routes) > 0 from (
-        select array_agg(w.id) as topics
-          from postrider.queued_routes() q join postrider.route w on w.id = -q.route
-         where exists (select from unnest(?, ?) as g(namespace, topic)
-                        where w.namespace = g.namespace
-                          and (g.topic is null or w.topic = g.topic))) t
-       cross join lateral postrider.fan_out(t.topics, 8000, '{}') f
-       where t.topics is not null
-      """;
   private static final String SETTLE = "select postrider.settle_held(?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String RENEW = "select postrider.renew_held(?, ?, ?)";
   private static final String DESCRIBE =
@@ -100,14 +67,13 @@ public final class LeaseStore {
 
   private final Schema schema;
   private final String worker;
+  private final OneSubscription subscription;
   private final LeaseOptions options;
-  private final Calls calls;
+  private final QueryRunner queries;
   private final LongSupplier nanoTime;
   private volatile int workerId;
   private volatile long askedNanos;
-  private volatile @Nullable String cursor;
-  private volatile boolean suspects;
-  private final AtomicInteger claims = new AtomicInteger();
+  private final LeaseClaims claims;
 
   public LeaseStore(DataSource dataSource, Schema schema, String worker) {
     this(dataSource, schema, worker, LeaseOptions.DEFAULT);
@@ -126,8 +92,11 @@ public final class LeaseStore {
     this.nanoTime = nanoTime;
     this.schema = schema;
     this.worker = worker;
+    this.subscription = new OneSubscription(worker);
     this.options = options;
-    this.calls = new Calls(dataSource, schema, (int) options.timeout().toSeconds(), this::failed);
+    this.queries =
+        new QueryRunner(dataSource, schema, (int) options.timeout().toSeconds(), this::failed);
+    this.claims = new LeaseClaims(queries, schema, options.maxBytes());
   }
 
   /**
@@ -135,98 +104,40 @@ public final class LeaseStore {
    * the next ones. A message that lost several leases comes alone, so that it takes no others with
    * it should it kill this worker too.
    */
-  public List<Claimed> claim(String namespace, int limit, Duration lease) {
+  public List<Message> claim(String namespace, int limit, Duration lease) {
+    subscription.check(namespace);
     return claim(new @Nullable String[][] {{namespace}, {null}, {""}}, limit, lease);
   }
 
   /**
    * Takes due messages of these topics, or of their named subscriptions. A key whose next message
-   * is of another topic waits. A worker takes one subscription of a topic: it settles a message by
-   * its id.
+   * is of another topic waits. A worker takes one subscription of a topic, since it settles a
+   * message by its id; a second one is refused.
    */
-  public List<Claimed> claim(Collection<Route> routes, int limit, Duration lease) {
+  public List<Message> claim(Collection<Route> routes, int limit, Duration lease) {
+    subscription.check(routes);
     @Nullable String[] namespaces = routes.stream().map(Route::namespace).toArray(String[]::new);
     @Nullable String[] topics = routes.stream().map(Route::topic).toArray(String[]::new);
     @Nullable String[] names = routes.stream().map(Route::subscription).toArray(String[]::new);
     return claim(new @Nullable String[][] {namespaces, topics, names}, limit, lease);
   }
 
-  private List<Claimed> claim(@Nullable String[][] routes, int limit, Duration lease) {
+  private List<Message> claim(@Nullable String[][] routes, int limit, Duration lease) {
     if (limit < 1) {
       throw new PostriderException("limit must be at least 1, got " + limit);
     }
-    if (suspects) {
-      List<Claimed> suspect = claim(routes, limit, lease, true);
-      suspects = false;
-      if (!suspect.isEmpty()) {
-        return suspect;
-      }
-    }
-    List<Claimed> claimed = claim(routes, limit, lease, false);
-    boolean look = claimed.size() < limit || claims.incrementAndGet() % FAN_OUT_EVERY == 0;
-    return look && fanOut(routes) && claimed.isEmpty()
-        ? claim(routes, limit, lease, false)
-        : claimed;
-  }
-
-  /** Messages of a topic with several subscriptions may not be fanned out yet. */
-  private boolean fanOut(@Nullable String[][] routes) {
-    return calls
-        .rows(
-            "fan out",
-            schema.sql(FAN_OUT),
-            call -> {
-              call.setArray(1, call.getConnection().createArrayOf("text", routes[0]));
-              call.setArray(2, call.getConnection().createArrayOf("text", routes[1]));
-            },
-            row -> row.getBoolean(1))
-        .contains(true);
-  }
-
-  /**
-   * @param alone for a single message that is suspected of killing its workers
-   */
-  private List<Claimed> claim(
-      @Nullable String[][] routes, int limit, Duration lease, boolean alone) {
-    long leaseMs = millis(lease);
-    int id = workerId();
-    List<Optional<Claimed>> rows =
-        calls.rows(
-            "claim",
-            schema.sql(CLAIM),
-            call -> {
-              call.setInt(1, id);
-              call.setInt(2, limit);
-              call.setLong(3, options.maxBytes());
-              call.setLong(4, leaseMs);
-              call.setArray(5, call.getConnection().createArrayOf("text", routes[0]));
-              call.setArray(6, call.getConnection().createArrayOf("text", routes[1]));
-              call.setArray(7, call.getConnection().createArrayOf("text", routes[2]));
-              call.setString(8, cursor);
-              call.setString(9, cursor);
-              call.setBoolean(10, alone);
-            },
-            this::claimedOrCursor);
-    return rows.stream().flatMap(Optional::stream).toList();
-  }
-
-  private Optional<Claimed> claimedOrCursor(ResultSet row) throws SQLException {
-    if (row.getObject("id") == null) {
-      cursor = row.getString("cursor");
-      suspects = row.getBoolean("suspects");
-      return Optional.empty();
-    }
-    return Optional.of(ClaimedRow.read(row));
+    return claims.take(workerId(), routes, limit, millis(lease));
   }
 
   /** Delivered, with what the destination calls it. */
   public boolean ackSent(UUID id, @Nullable String remoteRef) {
-    return settle(List.of(id), Verdict.of(Decision.DELIVERED).withReference(remoteRef)).isEmpty();
+    return settle(List.of(id), HeldSettlement.of(Decision.DELIVERED).withReference(remoteRef))
+        .isEmpty();
   }
 
   /** Delivered, all of them; returns the ids that this worker no longer holds. */
   public Set<UUID> ackSent(Collection<UUID> ids) {
-    return settle(ids, Verdict.of(Decision.DELIVERED));
+    return settle(ids, HeldSettlement.of(Decision.DELIVERED));
   }
 
   /** Delivered. */
@@ -240,30 +151,31 @@ public final class LeaseStore {
       throw new PostriderException(
           "nextAttemptAt must lie before " + LATEST + ", got " + nextAttemptAt);
     }
-    return settle(List.of(id), Verdict.of(Decision.RETRY).withError(error).at(nextAttemptAt))
+    return settle(List.of(id), HeldSettlement.of(Decision.RETRY).withError(error).at(nextAttemptAt))
         .isEmpty();
   }
 
   /** To be tried again as the retry policy says, or dead when that allows no more attempts. */
   public boolean nack(UUID id, String error) {
-    int attempts = describe(id).map(Found::attempts).orElse(0);
+    int attempts = describe(id).map(CurrentState::attempts).orElse(0);
     if (attempts >= options.retry().maxAttempts()) {
       return markDead(id, error);
     }
     Duration delay = options.retry().backoff().delay(attempts);
-    return settle(List.of(id), Verdict.of(Decision.RETRY).withError(error).after(delay)).isEmpty();
+    return settle(List.of(id), HeldSettlement.of(Decision.RETRY).withError(error).after(delay))
+        .isEmpty();
   }
 
   /** Never to be tried again, unless an operator says so. */
   public boolean markDead(UUID id, String error) {
     boolean block = options.retry().onDead() == DeadPolicy.BLOCK;
     Decision decision = block ? Decision.DEAD_BLOCKING : Decision.DEAD;
-    return settle(List.of(id), Verdict.of(decision).withError(error)).isEmpty();
+    return settle(List.of(id), HeldSettlement.of(decision).withError(error)).isEmpty();
   }
 
   /** Gives messages back unsent, as if never claimed; returns the ids no longer held. */
   public Set<UUID> release(Collection<UUID> ids) {
-    return settle(ids, Verdict.of(Decision.RELEASED));
+    return settle(ids, HeldSettlement.of(Decision.RELEASED));
   }
 
   /** Holds a message for this long from now on; its neighbours in the claim are not renewed. */
@@ -271,7 +183,7 @@ public final class LeaseStore {
     long leaseMs = millis(lease);
     int me = workerId();
     boolean held =
-        calls.one(
+        queries.one(
             "renewLease",
             schema.sql(RENEW),
             call -> {
@@ -289,7 +201,7 @@ public final class LeaseStore {
   /** An earlier delivery of the same content to the same topic: ack with its reference instead. */
   public Optional<Earlier> checkDedup(Route target, byte[] payloadSha256) {
     Optional<Earlier> earlier =
-        calls
+        queries
             .rows(
                 "checkDedup",
                 schema.sql(EARLIER),
@@ -302,13 +214,16 @@ public final class LeaseStore {
                 row -> new Earlier(row.getObject(1, UUID.class), row.getString(2)))
             .stream()
             .findFirst();
-    earlier.ifPresent(hit -> count(FlushOutcome.DEDUP_HIT, 1, "target=" + target + " " + hit));
+    earlier.ifPresent(
+        hit ->
+            count(
+                FlushOutcome.DEDUP_HIT, 1, line -> line.put("target", target).put("id", hit.id())));
     return earlier;
   }
 
   /** The state of a message as it is now; empty if there is no such message. */
-  public Optional<Found> describe(UUID id) {
-    return calls
+  public Optional<CurrentState> describe(UUID id) {
+    return queries
         .rows(
             "describe",
             schema.sql(DESCRIBE),
@@ -316,30 +231,30 @@ public final class LeaseStore {
               call.setObject(1, id);
               call.setString(2, worker);
             },
-            Found::read)
+            CurrentState::read)
         .stream()
         .findFirst();
   }
 
-  private Set<UUID> settle(Collection<UUID> ids, Verdict verdict) {
+  private Set<UUID> settle(Collection<UUID> ids, HeldSettlement settlement) {
     UUID[] given = ids.toArray(UUID[]::new);
     int me = workerId();
     Set<UUID> refused =
-        calls.one(
-            verdict.what(),
+        queries.one(
+            settlement.what(),
             schema.sql(SETTLE),
             call -> {
               call.setInt(1, me);
               call.setArray(2, call.getConnection().createArrayOf("uuid", given));
-              verdict.bind(call, 3);
+              settlement.bind(call, 3);
             },
             row -> new HashSet<>(Arrays.asList((UUID[]) row.getArray(1).getArray())));
     int settled = given.length - refused.size();
-    FlushOutcome outcome = verdict.outcome();
+    FlushOutcome outcome = settlement.outcome();
     if (outcome != null && settled > 0) {
-      count(outcome, settled, settled == 1 && given.length == 1 ? "id=" + given[0] : "");
+      count(outcome, settled, line -> line.put("id", given.length == 1 ? given[0] : null));
     }
-    refused.forEach(id -> conflict(id, verdict.what()));
+    refused.forEach(id -> conflict(id, settlement.what()));
     return refused;
   }
 
@@ -349,7 +264,7 @@ public final class LeaseStore {
     long now = nanoTime.getAsLong();
     if (known == 0 || now - askedNanos > SEEN_EVERY) {
       known =
-          calls.one("worker", schema.sql(WORKER), c -> c.setString(1, worker), r -> r.getInt(1));
+          queries.one("worker", schema.sql(WORKER), c -> c.setString(1, worker), r -> r.getInt(1));
       workerId = known;
       askedNanos = now;
     }
@@ -358,22 +273,30 @@ public final class LeaseStore {
 
   /** The database has recorded it; this tells the people who read logs and metrics. */
   private void conflict(UUID id, String what) {
-    String found =
-        describe(id).map(f -> f.state() + " locked_by=" + f.lockedBy()).orElse("no such message");
-    count(FlushOutcome.CONFLICT, 1, "id=" + id + " action=" + what + " found=" + found);
+    Optional<CurrentState> now = describe(id);
+    count(
+        FlushOutcome.CONFLICT,
+        1,
+        line ->
+            line.put("id", id)
+                .put("action", what)
+                .put("state", now.map(CurrentState::state).orElse(null))
+                .put("locked_by", now.map(CurrentState::lockedBy).orElse(null)));
   }
 
   private void failed(StoreException failure) {
     String reason =
         failure.getCause() instanceof SQLException sql ? DatabaseError.text(sql) : "unknown";
-    count(FlushOutcome.of(failure.error()), 1, "error=" + reason.replace('\n', ' '));
+    count(FlushOutcome.of(failure.error()), 1, line -> line.put("error", reason));
   }
 
-  private void count(FlushOutcome outcome, int count, String detail) {
+  private void count(FlushOutcome outcome, int count, UnaryOperator<LogLine> details) {
+    LogLine line = LogLine.of(outcome.code()).put("worker", worker).put("count", count);
+    String text = details.apply(line).toString();
     if (outcome.isTrouble()) {
-      log.warn("{} worker={} count={} {}", outcome.code(), worker, count, detail);
+      log.warn(text);
     } else {
-      log.info("{} worker={} count={} {}", outcome.code(), worker, count, detail);
+      log.info(text);
     }
     options.listener().flushed(outcome, count);
   }

@@ -102,7 +102,7 @@ public final class LoggingListener implements RelayListener {
   }
 
   private static LogLine line(String event, String destination, Settlement settlement) {
-    Message message = settlement.claimed().message();
+    Message message = settlement.message();
     String subscription = message.route().subscription();
     return LogLine.of(event)
         .put("destination", destination)

@@ -3,7 +3,8 @@ package dev.postrider.operations;
 import java.util.Map;
 
 /**
- * What a message carries. The payload array is not copied: do not write to it.
+ * What a message carries. Immutable, except that the payload array is not copied: do not write to
+ * it.
  *
  * @param json whether the payload is valid JSON, as enqueue has found
  */

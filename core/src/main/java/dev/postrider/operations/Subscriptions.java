@@ -9,6 +9,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.UUID;
+import java.util.function.LongPredicate;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -24,8 +26,11 @@ public final class Subscriptions {
         from postrider.subscription s order by s.namespace, s.topic, s.name limit 1000
       """;
   private static final String ADD = "select postrider.subscription_add(?, ?, ?, ?)";
-  private static final String ADD_FROM = "select postrider.subscription_add_from(?, ?, ?, ?, ?)";
+  private static final String ADD_FROM = "select postrider.subscription_add_from(?, ?, ?, ?, ?, ?)";
   private static final String REMOVE = "select postrider.subscription_remove(?, ?, ?, ?)";
+  private static final String DISCARD =
+      "select discarded, audit from postrider.subscription_discard(?, ?, ?, ?, ?, ?, ?)";
+  private static final int DISCARD_STEP = 5_000;
 
   /** More messages are not counted: this many means this many or more. */
   public static final int PENDING_MOST = 10_001;
@@ -68,6 +73,17 @@ public final class Subscriptions {
    *     already
    */
   public @Nullable Long add(String actor, Route route, Instant from) throws SQLException {
+    return addFrom(actor, route, from, null);
+  }
+
+  /** The same from a message on, by the order of ids. */
+  public @Nullable Long add(String actor, Route route, UUID from) throws SQLException {
+    return addFrom(actor, route, null, from);
+  }
+
+  private @Nullable Long addFrom(
+      String actor, Route route, @Nullable Instant time, @Nullable UUID position)
+      throws SQLException {
     return database
         .list(
             ADD_FROM,
@@ -76,7 +92,8 @@ public final class Subscriptions {
             route.namespace(),
             route.topic(),
             route.subscription(),
-            from)
+            time,
+            position)
         .get(0)
         .orElse(null);
   }
@@ -87,6 +104,37 @@ public final class Subscriptions {
    */
   public boolean remove(String actor, Route route) throws SQLException {
     return change(REMOVE, actor, route);
+  }
+
+  /**
+   * Discards what waits for a removed subscription, in short steps. What is in flight stays, and so
+   * do dead messages that block their key. Returns how many were discarded.
+   *
+   * @param goOn asked after each step, with the number so far
+   */
+  public long discard(String actor, Route route, String reason, LongPredicate goOn)
+      throws SQLException {
+    record Step(int discarded, long audit) {}
+    long sum = 0;
+    @Nullable Long audit = null;
+    while (true) {
+      Step step =
+          database.one(
+              DISCARD,
+              row -> new Step(row.getInt(1), row.getLong(2)),
+              actor,
+              reason,
+              route.namespace(),
+              route.topic(),
+              route.subscription(),
+              DISCARD_STEP,
+              audit);
+      sum += step.discarded();
+      audit = step.audit();
+      if (step.discarded() == 0 || !goOn.test(sum)) {
+        return sum;
+      }
+    }
   }
 
   private boolean change(String sql, String actor, Route route) throws SQLException {

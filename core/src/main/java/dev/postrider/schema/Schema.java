@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
 /**
  * The database schema that holds the tables. SQL is written for {@code postrider} and rewritten
  * here for another name; names are restricted to plain lower-case identifiers, so none needs
- * quoting.
+ * quoting. Immutable.
  */
 public record Schema(String name) {
   private static final Pattern ALLOWED = Pattern.compile("[a-z][a-z0-9_]{0,39}");

@@ -62,11 +62,6 @@ final class SchemaFiles {
     return read("functions/" + file);
   }
 
-  /** The version of Postrider. */
-  static String version() {
-    return read("version.txt").strip();
-  }
-
   static String read(String path) {
     try (InputStream in = SchemaFiles.class.getResourceAsStream("/dev/postrider/schema/" + path)) {
       if (in == null) {

@@ -18,7 +18,7 @@ import org.postgresql.ds.PGSimpleDataSource;
  * returns at once.
  *
  * <p>The listener of a relay uses it by itself on a {@link PGSimpleDataSource}. Elsewhere give the
- * driver the parameter {@code socketFactory=dev.postrider.wake.PromptSocketFactory}.
+ * driver the parameter {@code socketFactory=dev.postrider.wake.PromptSocketFactory}. Thread-safe.
  */
 public final class PromptSocketFactory extends SocketFactory {
   /** The timeout by which the driver's look for more can be told from any other read. */

@@ -17,7 +17,8 @@ declare
     discard_dead, replay_start, replay_step, replay_count, replay_set_state, archive_begin, archive_cutoff,
     archive_partitions, archive_plan, archive_count, archive_page, archive_record, archive_remove, archive_trim,
     archive_drop, archive_drop_attempts, archive_require, purge, pause_on, pause_off, message_scan, event_counts,
-    stream_purge, sequence_places, advance_sequences, subscription_add, subscription_add_from, subscription_remove, subscription_pending,
+    stream_purge, sequence_places, advance_sequences, subscription_add, subscription_add_from, subscription_remove,
+    subscription_discard, subscription_pending,
     why}';
   v_tokens  pg_catalog.text[] := '{token_create, token_revoke, token_find, token_marks, token_list}';
 begin

@@ -79,7 +79,7 @@ class FlushOutcomeTest {
   @Tag("LP-8")
   void aDedupHitIsCounted() throws Exception {
     post.send("orders");
-    byte[] payload = ann.claim(NAMESPACE, 1, MINUTE).get(0).message().payload();
+    byte[] payload = ann.claim(NAMESPACE, 1, MINUTE).get(0).payload();
     byte[] sha = MessageDigest.getInstance("SHA-256").digest(payload);
     post.database.execute(
         "insert into postrider.delivered_content values (1, sha256('{\"n\": 0}'), '"

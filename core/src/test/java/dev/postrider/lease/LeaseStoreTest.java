@@ -6,7 +6,6 @@ import static dev.postrider.testing.Postbox.ids;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.postrider.message.Claimed;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageState;
 import dev.postrider.message.PostriderException;
@@ -43,13 +42,13 @@ class LeaseStoreTest {
   @Tag("MC-3")
   void aClaimTakesTheOldestFirstAndMarksThem() {
     List<UUID> sent = post.send(5, "orders", null);
-    List<Claimed> claimed = ann.claim(NAMESPACE, 3, MINUTE);
+    List<Message> claimed = ann.claim(NAMESPACE, 3, MINUTE);
     assertThat(ids(claimed)).isEqualTo(sent.subList(0, 3));
-    Found found = ann.describe(sent.get(0)).orElseThrow();
+    CurrentState found = ann.describe(sent.get(0)).orElseThrow();
     assertThat(found.state()).isEqualTo(MessageState.PROCESSING);
     assertThat(found.attempts()).isEqualTo(1);
     assertThat(found.lockedBy()).isEqualTo("ann");
-    assertThat(found.lockedUntil()).isAfter(claimed.get(0).message().createdAt());
+    assertThat(found.lockedUntil()).isAfter(claimed.get(0).createdAt());
     assertThat(ids(bob.claim(NAMESPACE, 10, MINUTE))).isEqualTo(sent.subList(3, 5));
   }
 
@@ -95,8 +94,7 @@ class LeaseStoreTest {
           tenant => 't', aggregate_type => 'order', aggregate_id => '7', event_type => 'paid',
           headers => '{"h": "v"}')
         """);
-    Claimed claimed = ann.claim(NAMESPACE, 1, MINUTE).get(0);
-    Message message = claimed.message();
+    Message message = ann.claim(NAMESPACE, 1, MINUTE).get(0);
     assertThat(message.text()).isEqualTo("{\"a\": 1}");
     assertThat(message.headers()).containsEntry("h", "v");
     assertThat(message)
@@ -105,7 +103,6 @@ class LeaseStoreTest {
     assertThat(message)
         .extracting(Message::route, Message::sequence, Message::attempt, Message::contentType)
         .containsExactly(new Route("shop", "orders"), 1L, 1, Message.JSON);
-    assertThat(claimed.ordered()).isTrue();
   }
 
   @Test
@@ -146,7 +143,7 @@ class LeaseStoreTest {
     UUID id = claimedBy(ann);
     assertThat(bob.nack(id, "not mine")).isFalse();
     assertThat(ann.nack(id, "refused")).isTrue();
-    Found found = ann.describe(id).orElseThrow();
+    CurrentState found = ann.describe(id).orElseThrow();
     assertThat(found.state()).isEqualTo(MessageState.PENDING);
     assertThat(found.lastError()).isEqualTo("refused");
     assertThat(found.lockedBy()).isNull();
@@ -256,13 +253,13 @@ class LeaseStoreTest {
   void theSameContentForTheSameTargetIsFoundWithItsReference() throws Exception {
     Route orders = new Route(NAMESPACE, "orders");
     UUID first = claimedBy(ann);
-    Claimed second = claimedAgain();
-    byte[] sha = MessageDigest.getInstance("SHA-256").digest(second.message().payload());
+    Message second = claimedAgain();
+    byte[] sha = MessageDigest.getInstance("SHA-256").digest(second.payload());
     assertThat(ann.checkDedup(orders, sha)).isEmpty();
     ann.ackSent(first, "memory-7");
     assertThat(ann.checkDedup(orders, sha)).contains(new LeaseStore.Earlier(first, "memory-7"));
     assertThat(ann.checkDedup(new Route(NAMESPACE, "bills"), sha)).isEmpty();
-    assertThat(ann.ackSent(second.message().id(), "memory-7")).isTrue();
+    assertThat(ann.ackSent(second.id(), "memory-7")).isTrue();
     assertThat(ann.checkDedup(orders, sha).orElseThrow().id()).isEqualTo(first);
   }
 
@@ -311,16 +308,16 @@ class LeaseStoreTest {
   void attemptsStopCountingInsteadOfOverflowing() {
     UUID id = post.send("orders");
     post.database.execute("update postrider.queue set attempts = 32767");
-    assertThat(ann.claim(NAMESPACE, 1, MINUTE).get(0).message().attempt()).isEqualTo(32767);
+    assertThat(ann.claim(NAMESPACE, 1, MINUTE).get(0).attempt()).isEqualTo(32767);
     assertThat(ann.failRetry(id, "e", Instant.EPOCH)).isTrue();
   }
 
   private UUID claimedBy(LeaseStore worker) {
     post.send("orders");
-    return worker.claim(NAMESPACE, 1, MINUTE).get(0).message().id();
+    return worker.claim(NAMESPACE, 1, MINUTE).get(0).id();
   }
 
-  private Claimed claimedAgain() {
+  private Message claimedAgain() {
     post.send("orders");
     return ann.claim(NAMESPACE, 1, MINUTE).get(0);
   }

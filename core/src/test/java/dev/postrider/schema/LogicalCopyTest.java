@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.postrider.embedded.EmbeddedServer;
 import dev.postrider.lease.LeaseStore;
-import dev.postrider.message.Claimed;
+import dev.postrider.message.Message;
 import dev.postrider.testing.Courier;
 import dev.postrider.testing.TestDatabase;
 import java.time.Duration;
@@ -29,7 +29,7 @@ class LogicalCopyTest {
       Courier sender = new Courier(original);
       sender.enqueue("'shop', 'orders', key => 'a'");
       sender.enqueue("'shop', 'bills', key => 'b'");
-      long token = claim(original).message().token();
+      long token = claim(original).token();
       // A key that had 500 messages and is gone.
       original.execute(
           """
@@ -59,7 +59,7 @@ class LogicalCopyTest {
       assertThat(copy.count("select last_sequence from postrider.ordering_key where key = 'gone'"))
           .isEqualTo(501);
       copy.execute("update postrider.lease set until = now() - interval '1 s'");
-      assertThat(claim(copy).message().token()).isGreaterThan(token);
+      assertThat(claim(copy).token()).isGreaterThan(token);
       assertThat(copy.value("select action from postrider.audit")).isEqualTo("sequences.advance");
     }
   }
@@ -78,7 +78,7 @@ class LogicalCopyTest {
     assertThat(behind(database)).isEmpty();
   }
 
-  private static Claimed claim(TestDatabase database) {
+  private static Message claim(TestDatabase database) {
     LeaseStore store = new LeaseStore(database.dataSource(), Schema.DEFAULT, "worker");
     return store.claim("shop", 1, Duration.ofMinutes(1)).get(0);
   }

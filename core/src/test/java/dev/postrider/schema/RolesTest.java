@@ -35,10 +35,12 @@ class RolesTest {
           "check_destination",
           "check_filter",
           "check_headers",
+          "check_held_once",
           "check_isolation",
           "check_message",
           "check_replay",
           "check_retention",
+          "check_snapshot",
           "check_subscription",
           "dead_pick",
           "dead_wanted",
@@ -48,10 +50,13 @@ class RolesTest {
           "exclude_claims",
           "exclude_producers",
           "fan_out_pick",
+          "fan_out_rest",
           "find_keyed_suspect",
           "find_suspect",
+          "fits_fast_path",
           "fitting",
           "full_share",
+          "has_invalid_field",
           "has_partition",
           "headers_fit",
           "hide_followers",
@@ -61,7 +66,6 @@ class RolesTest {
           "key_of",
           "keys_in_flight",
           "matches",
-          "misfit",
           "missing_days",
           "new_id",
           "number_key",
@@ -100,15 +104,14 @@ class RolesTest {
           "retire_keys",
           "ring",
           "ring_all",
+          "ring_and_return",
           "routes_of",
-          "rung",
           "settle_gone",
           "settle_undelivered",
           "settled",
           "show_followers",
           "suspect_after",
           "take",
-          "usual",
           "waiting_since");
 
   @BeforeAll
@@ -344,7 +347,7 @@ class RolesTest {
            where c.depth < 10)
         """;
     assertThat(DATABASE.column(callees + "select distinct proname from called order by 1"))
-        .contains("try_enqueue_once", "headers_fit", "rung");
+        .contains("try_enqueue_once", "headers_fit", "ring_and_return");
     assertThat(
             DATABASE.column(
                 callees

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.postrider.enqueue.Outbox;
 import dev.postrider.lease.LeaseOptions;
 import dev.postrider.lease.LeaseStore;
-import dev.postrider.message.Claimed;
 import dev.postrider.message.Enqueued;
+import dev.postrider.message.Message;
 import dev.postrider.message.NewMessage;
 import dev.postrider.schema.Schema;
 import java.sql.Connection;
@@ -95,8 +95,8 @@ public final class Postbox {
             + "' order by finished_at nulls last, no");
   }
 
-  public static List<UUID> ids(List<Claimed> claimed) {
-    return claimed.stream().map(c -> c.message().id()).toList();
+  public static List<UUID> ids(List<Message> messages) {
+    return messages.stream().map(Message::id).toList();
   }
 
   /** What holds at every instant, whatever runs or has crashed: one statement, one snapshot. */

@@ -1,7 +1,7 @@
 package dev.postrider.kafka;
 
 import dev.postrider.envelope.Envelope;
-import dev.postrider.envelope.Template;
+import dev.postrider.internal.envelope.Template;
 import dev.postrider.message.PostriderException;
 import java.time.Duration;
 import java.util.ArrayList;

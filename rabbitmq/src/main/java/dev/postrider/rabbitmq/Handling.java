@@ -5,8 +5,8 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Delivery;
 import dev.postrider.error.DatabaseError;
 import dev.postrider.inbox.Inbox;
+import dev.postrider.inbox.InboxResult;
 import dev.postrider.inbox.Incoming;
-import dev.postrider.inbox.Verdict;
 import dev.postrider.internal.text.LogLine;
 import dev.postrider.internal.text.Silenced;
 import java.io.IOException;
@@ -122,7 +122,7 @@ final class Handling {
 
   private @Nullable Throwable attempt(Received message) {
     try {
-      Verdict verdict =
+      InboxResult verdict =
           inbox.handle(
               database,
               config.consumer(),

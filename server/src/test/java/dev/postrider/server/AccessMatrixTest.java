@@ -78,6 +78,7 @@ class AccessMatrixTest {
       POST   /v1/topics/resume        | oa
       POST   /v1/subscriptions        | oa
       POST   /v1/subscriptions/remove | oa
+      POST   /v1/subscriptions/discard | oa
       POST   /v1/subscriptions/pause  | oa
       POST   /v1/subscriptions/resume | oa
       POST   /v1/messages             | aT

@@ -109,7 +109,7 @@ final class OutboxParts {
                 .getBeanProvider(RelayListener.class)
                 .orderedStream()
                 .toArray(RelayListener[]::new));
-    return new OutboxRelay(() -> plan.make(all), wake);
+    return new OutboxRelay(plan::subscribe, () -> plan.make(all), wake);
   }
 
   private DataSource connections(

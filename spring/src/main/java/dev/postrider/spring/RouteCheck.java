@@ -90,7 +90,8 @@ final class RouteCheck {
   /** False if the topic must be looked at again next time. */
   private boolean settled(Connection connection, Route route) throws SQLException {
     List<RelayPlan.Line> own = here();
-    String elsewhere = RelayPlan.lineOf(own, route) == null ? found(connection, route) : "routed";
+    String elsewhere =
+        RelayPlan.linesOf(own, route).isEmpty() ? found(connection, route) : "routed";
     if (!elsewhere.equals("none")) {
       return elsewhere.equals("routed");
     }

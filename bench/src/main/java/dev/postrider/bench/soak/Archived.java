@@ -3,11 +3,11 @@ package dev.postrider.bench.soak;
 import dev.postrider.archive.ArchiveConfig;
 import dev.postrider.archive.DirectoryStorage;
 import dev.postrider.destination.HandlerDestination;
+import dev.postrider.internal.retention.RetentionState;
 import dev.postrider.message.Outcome;
 import dev.postrider.relay.Relay;
 import dev.postrider.relay.RelayConfig;
 import dev.postrider.retention.RetentionConfig;
-import dev.postrider.internal.retention.RetentionState;
 import dev.postrider.schema.Schema;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -28,8 +28,11 @@ import javax.sql.DataSource;
  * apart from the other one because an archive keeps messages for two days at least.
  */
 final class Archived implements AutoCloseable {
-  private static final int PER_FILE = 400;
-  private static final long EVERY_SECONDS = 5;
+  private static final int PER_FILE = 600;
+
+  /** Otherwise a run is due after a hundredth of its retention, half an hour. */
+  private static final String DUE =
+      "update postrider.retention set finished_at = '-infinity' where task = 'messages'";
 
   private final DataSource dataSource;
   private final Path directory;
@@ -55,13 +58,15 @@ final class Archived implements AutoCloseable {
             .route("soak", "none", "none")
             .build()
             .start();
-    var unused = clock.scheduleWithFixedDelay(this::make, 0, EVERY_SECONDS, TimeUnit.SECONDS);
+    var unused =
+        clock.scheduleWithFixedDelay(this::make, 0, OldDays.EVERY_SECONDS, TimeUnit.SECONDS);
   }
 
   /** Nothing may escape: the executor would never call again. */
   private void make() {
     try {
       days.make();
+      OldDays.execute(dataSource, DUE);
     } catch (SQLException | RuntimeException e) {
       failure = String.valueOf(e);
     }

@@ -13,6 +13,9 @@ import javax.sql.DataSource;
 final class OldDays {
   static final int PER_DAY = 1_000;
 
+  /** Retention works a tenth of the time, so this is often enough for a busy machine. */
+  static final long EVERY_SECONDS = 20;
+
   /** More than a database keeps waiting while all is well: one is made every few seconds. */
   static final int LEFT_MAX = 10;
 
@@ -46,13 +49,18 @@ final class OldDays {
 
   /** One more, the day before the last one. */
   void make() throws SQLException {
+    execute(dataSource, MAKE.formatted(NEWEST + made, PER_DAY));
+    made++;
+  }
+
+  /** In one transaction. */
+  static void execute(DataSource dataSource, String sql) throws SQLException {
     try (Connection connection = dataSource.getConnection();
         Statement statement = connection.createStatement()) {
       connection.setAutoCommit(false);
       try {
-        statement.execute(MAKE.formatted(NEWEST + made, PER_DAY));
+        statement.execute(sql);
         connection.commit();
-        made++;
       } catch (SQLException e) {
         connection.rollback();
         throw e;

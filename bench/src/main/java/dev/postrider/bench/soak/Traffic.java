@@ -65,7 +65,8 @@ final class Traffic implements AutoCloseable {
     var unusedReplays =
         executor.scheduleWithFixedDelay(() -> quietly(this::replay), 2, 2, TimeUnit.SECONDS);
     var unusedDays =
-        executor.scheduleWithFixedDelay(() -> quietly(days::make), 3, 5, TimeUnit.SECONDS);
+        executor.scheduleWithFixedDelay(
+            () -> quietly(days::make), 3, OldDays.EVERY_SECONDS, TimeUnit.SECONDS);
     var unusedComings =
         executor.scheduleWithFixedDelay(() -> quietly(this::comeAndGo), 1, 1, TimeUnit.SECONDS);
   }

@@ -3,7 +3,7 @@ package dev.postrider.cli.command;
 import dev.postrider.archive.ArchiveConfig;
 import dev.postrider.archive.ArchiveStorage;
 import dev.postrider.cli.config.ArchiveSettings;
-import dev.postrider.cli.config.Part;
+import dev.postrider.cli.config.ConfigPart;
 import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.output.Progress;
 import dev.postrider.cli.output.Table;
@@ -69,7 +69,7 @@ final class ArchiveCommand extends PostriderCommand {
     if (optional) {
       return makeOptional(context);
     }
-    ArchiveSettings settings = context.config(flags(), Part.of(Part.ARCHIVE)).archive();
+    ArchiveSettings settings = context.config(flags(), ConfigPart.of(ConfigPart.ARCHIVE)).archive();
     try (ArchiveStorage storage = settings.storage().open()) {
       return run(context, storage, settings.retention());
     }

@@ -64,7 +64,7 @@ final class DeadSelection {
     long count = 0;
     for (UUID id : ids(command)) {
       for (DeadLetter letter : dead.all(id)) {
-        if (Shown.subscription(letter.route()).equals(filter.subscription)
+        if (MessageView.subscription(letter.route()).equals(filter.subscription)
             && act.on(id, letter.route())) {
           count++;
         }

@@ -35,7 +35,7 @@ abstract class MessageSearch extends PostriderCommand {
       screen()
           .json(
               new Fields()
-                  .with("items", page.items().stream().map(Shown::json).toList())
+                  .with("items", page.items().stream().map(MessageView::json).toList())
                   .with("next", page.next())
                   .map());
       return ExitCode.OK;
@@ -50,7 +50,7 @@ abstract class MessageSearch extends PostriderCommand {
             .optional("tries", "created", "code", "seq");
     for (MessageStatus message : page.items()) {
       table.row(
-          Shown.colour(message.state()),
+          MessageView.colour(message.state()),
           message.id(),
           message.route(),
           message.key(),

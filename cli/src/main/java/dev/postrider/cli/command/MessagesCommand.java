@@ -57,16 +57,16 @@ final class MessagesCommand extends MessageSearch {
               .find(wanted)
               .orElseThrow(() -> new Failure(ExitCode.TROUBLE, "there is no message " + wanted));
       Fleet.State fleet = new Fleet(context.dataSource(), context.schema()).read();
-      Shown.Details details =
-          new Shown.Details(
+      MessageView.Details details =
+          new MessageView.Details(
               message,
               messages.deliveries(wanted),
               messages.attempts(wanted),
               fleet::destinationsOf);
       if (context.json()) {
-        screen().json(Shown.json(details, payload));
+        screen().json(MessageView.json(details, payload));
       } else {
-        Shown.print(screen(), details, payload);
+        MessageView.print(screen(), details, payload);
       }
       return ExitCode.OK;
     }

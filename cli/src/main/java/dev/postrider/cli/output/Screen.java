@@ -49,7 +49,7 @@ public final class Screen {
 
   /** A result for scripts. */
   public void json(@Nullable Object value) {
-    out.println(JsonText.of(value));
+    out.println(JsonLine.of(value));
   }
 
   /** Rows, each on a line, and a note if some columns have no room. */

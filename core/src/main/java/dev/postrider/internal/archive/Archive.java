@@ -1,7 +1,6 @@
 package dev.postrider.internal.archive;
 
 import dev.postrider.archive.ArchiveConfig;
-import dev.postrider.archive.ArchiveFile;
 import dev.postrider.archive.ArchiveStorage;
 import dev.postrider.error.RefusedException;
 import dev.postrider.internal.jdbc.Advice;

@@ -1,6 +1,6 @@
 package dev.postrider.internal.claim;
 
-import dev.postrider.message.Claimed;
+import dev.postrider.internal.protocol.Claimed;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

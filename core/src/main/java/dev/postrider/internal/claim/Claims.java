@@ -1,9 +1,8 @@
 package dev.postrider.internal.claim;
 
+import dev.postrider.internal.protocol.Claimed;
+import dev.postrider.internal.protocol.MessageRow;
 import dev.postrider.internal.protocol.Protocol;
-import dev.postrider.internal.text.Json;
-import dev.postrider.message.Claimed;
-import dev.postrider.message.Message;
 import dev.postrider.message.Route;
 import dev.postrider.schema.Schema;
 import java.sql.Connection;
@@ -11,22 +10,19 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import java.util.function.IntFunction;
-import org.jspecify.annotations.Nullable;
 
 /** Takes due messages under a lease. Thread-safe; the connection is the caller's. */
 public final class Claims {
   private static final String CLAIM =
       """
-      select id, token, attempt, delivery, key_id, sequence, route, created_at, tenant,
-             aggregate_type, aggregate_id, event_type, ordering_key, dedupe_key, content_type,
-             headers, payload, tid, lost_leases, cursor, search_us, suspects, more, is_json
+      select %s,
+             route, key_id, tid, lost_leases, cursor, search_us, suspects, more
         from postrider.claim_from(?, ?, ?, ?, ?, ?::postrider.claim_cursor, ?, ?, false, ?)
-      """;
+      """
+          .formatted(MessageRow.COLUMNS);
 
   private final String claim;
 
@@ -41,16 +37,15 @@ public final class Claims {
       try (ResultSet row = call.executeQuery()) {
         List<Claimed> claimed = new ArrayList<>();
         while (row.next()) {
-          @Nullable UUID id = row.getObject(1, UUID.class);
-          if (id == null) { // the last row
+          if (row.getString("id") == null) { // the last row
             return new ClaimResult(
                 claimed,
-                row.getString(20),
-                Duration.ofNanos(1000 * row.getLong(21)),
-                row.getBoolean(22),
-                row.getBoolean(23));
+                row.getString("cursor"),
+                Duration.ofNanos(1000 * row.getLong("search_us")),
+                row.getBoolean("suspects"),
+                row.getBoolean("more"));
           }
-          claimed.add(claimed(row, id, routes));
+          claimed.add(claimed(row, routes));
         }
         throw new SQLException("a claim ended without its cursor");
       }
@@ -70,32 +65,16 @@ public final class Claims {
     call.setBoolean(9, request.kind() == ClaimRequest.Kind.SUSPECT);
   }
 
-  private static Claimed claimed(ResultSet row, UUID id, IntFunction<Route> routes)
-      throws SQLException {
-    int route = row.getInt(7);
+  private static Claimed claimed(ResultSet row, IntFunction<Route> routes) throws SQLException {
+    int route = row.getInt("route");
     Route name = routes.apply(route);
-    @Nullable String contentType = row.getString(15);
-    Message message =
-        new Message(
-            id,
-            name,
-            row.getString(13),
-            row.getLong(6),
-            row.getString(14),
-            row.getString(9),
-            row.getString(10),
-            row.getString(11),
-            row.getString(12),
-            contentType == null ? Message.JSON : contentType,
-            row.getBoolean(24),
-            Json.read(row.getString(16)),
-            row.getBytes(17),
-            row.getObject(8, OffsetDateTime.class).toInstant(),
-            row.getInt(3),
-            row.getInt(4),
-            row.getLong(2));
-    long key = row.getLong(5);
+    long key = row.getLong("key_id");
     long queueKey = key == 0 || name.subscription().isEmpty() ? key : Protocol.key(key, route);
-    return new Claimed(message, route, queueKey, row.getInt(19), row.getString(18));
+    return new Claimed(
+        MessageRow.read(row, name),
+        route,
+        queueKey,
+        row.getInt("lost_leases"),
+        row.getString("tid"));
   }
 }

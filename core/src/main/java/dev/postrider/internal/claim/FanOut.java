@@ -13,23 +13,22 @@ import java.util.List;
  * caller's.
  */
 public final class FanOut {
-  /** How many rows one call writes for a topic, about. */
+  /** How many rows one call writes, about. */
   private static final int ROWS = 8_000;
 
   private final String fanOut;
 
   public FanOut(Schema schema) {
-    this.fanOut = schema.sql("select routes, more, busy from postrider.fan_out(?, ?, ?)");
+    this.fanOut = schema.sql("select routes, again from postrider.fan_out(?, ?, ?)");
   }
 
   /**
    * What a call did.
    *
    * @param routes those that got messages
-   * @param more whether there may be more messages to fan out
-   * @param busy whether another relay was fanning a topic out, which was left to it
+   * @param again topics that may have more messages, or that another relay was fanning out
    */
-  public record Result(List<Integer> routes, boolean more, boolean busy) {}
+  public record Result(List<Integer> routes, List<Integer> again) {}
 
   /**
    * Fans the next messages of these topics out.
@@ -45,7 +44,8 @@ public final class FanOut {
       try (ResultSet row = call.executeQuery()) {
         row.next();
         return new Result(
-            List.of((Integer[]) row.getArray(1).getArray()), row.getBoolean(2), row.getBoolean(3));
+            List.of((Integer[]) row.getArray(1).getArray()),
+            List.of((Integer[]) row.getArray(2).getArray()));
       }
     }
   }

@@ -1,6 +1,6 @@
 package dev.postrider.internal.dispatch;
 
-import dev.postrider.message.Claimed;
+import dev.postrider.internal.protocol.Claimed;
 
 /** So many messages with so many bytes of payload and headers. */
 public record Amount(int messages, long bytes) {

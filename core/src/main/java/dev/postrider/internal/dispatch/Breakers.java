@@ -20,7 +20,7 @@ final class Breakers {
   private final TargetBreakers targets;
 
   /** Of the destination as a whole. */
-  private @Nullable Parcel probe;
+  private @Nullable DispatchItem probe;
 
   private long answeredAtNanos = System.nanoTime();
 
@@ -73,50 +73,50 @@ final class Breakers {
     return probe != null;
   }
 
-  void probeWith(Parcel parcel) {
-    probe = parcel;
+  void probeWith(DispatchItem item) {
+    probe = item;
   }
 
   /** Whether the destination as a whole lets this message pass. */
-  boolean passes(Parcel parcel, long nowNanos) {
-    return whole.state(nowNanos) == State.CLOSED || parcel == probe;
+  boolean passes(DispatchItem item, long nowNanos) {
+    return whole.state(nowNanos) == State.CLOSED || item == probe;
   }
 
   /** How long the message's target makes it wait; null if it may go. */
-  @Nullable Duration deferral(Parcel parcel, long nowNanos) {
-    String target = targets.anyOpen() ? target(parcel) : null;
-    return target == null ? null : targets.deferral(target, parcel, nowNanos);
+  @Nullable Duration deferral(DispatchItem item, long nowNanos) {
+    String target = targets.anyOpen() ? target(item) : null;
+    return target == null ? null : targets.deferral(target, item, nowNanos);
   }
 
   /** The message is no longer under way, whatever became of it. */
-  void left(Parcel parcel) {
-    if (parcel == probe) {
+  void left(DispatchItem item) {
+    if (item == probe) {
       probe = null;
     }
-    TargetBreakers.Target probed = parcel.probed;
-    if (probed != null && probed.probe == parcel) {
+    TargetBreakers.Target probed = item.probed;
+    if (probed != null && probed.probe == item) {
       probed.probe = null;
     }
   }
 
   /** Takes an answer. Returns how long the message is deferred; null if its answer counts. */
-  @Nullable Duration judge(Parcel parcel, Outcome outcome, Failure failure, long nowNanos) {
+  @Nullable Duration judge(DispatchItem item, Outcome outcome, Failure failure, long nowNanos) {
     if (outcome instanceof Outcome.Delivered) {
       answered(nowNanos);
-      delivered(parcel);
+      delivered(item);
       return null;
     }
     if (outcome instanceof Outcome.Unavailable || failure == Failure.THROWN) {
-      return failed(parcel, nowNanos);
+      return failed(item, nowNanos);
     }
     if (outcome instanceof Outcome.Retryable) {
       if (failure == Failure.ANSWER) {
         answered(nowNanos);
       }
-      String target = target(parcel);
+      String target = target(item);
       return target == null
-          ? failed(parcel, nowNanos)
-          : targetFailed(target, parcel, failure, nowNanos);
+          ? failed(item, nowNanos)
+          : targetFailed(target, item, failure, nowNanos);
     }
     // Refused or not sent, perhaps by this process: says nothing about either.
     return outcome instanceof Outcome.NotSent unsent ? spread(unsent.delay()) : null;
@@ -131,17 +131,17 @@ final class Breakers {
     return delay.plusMillis(ThreadLocalRandom.current().nextLong(delay.toMillis() + 1));
   }
 
-  private void delivered(Parcel parcel) {
+  private void delivered(DispatchItem item) {
     whole.succeeded();
-    String target = targets.anyFails() ? target(parcel) : null;
+    String target = targets.anyFails() ? target(item) : null;
     if (target != null) {
       targets.delivered(target);
     }
   }
 
   /** The destination as a whole failed. */
-  private @Nullable Duration failed(Parcel parcel, long nowNanos) {
-    boolean probed = parcel == probe || parcel.probed != null;
+  private @Nullable Duration failed(DispatchItem item, long nowNanos) {
+    boolean probed = item == probe || item.probed != null;
     whole.failed(nowNanos);
     return probed ? afterOthers(nowNanos) : null;
   }
@@ -152,10 +152,10 @@ final class Breakers {
   }
 
   private @Nullable Duration targetFailed(
-      String target, Parcel parcel, Failure failure, long nowNanos) {
+      String target, DispatchItem item, Failure failure, long nowNanos) {
     boolean answered = failure == Failure.ANSWER;
-    if (parcel == probe) {
-      Duration deferral = targets.trip(target, parcel, nowNanos);
+    if (item == probe) {
+      Duration deferral = targets.trip(target, item, nowNanos);
       if (answered) {
         whole.succeeded(); // it is there: an answer about one target came from somewhere
         return deferral;
@@ -164,28 +164,28 @@ final class Breakers {
       Duration after = afterOthers(nowNanos);
       return after.compareTo(deferral) > 0 ? after : deferral;
     }
-    if (!answered && !targets.isOpen(target) && silence(target, parcel)) {
+    if (!answered && !targets.isOpen(target) && silence(target, item)) {
       whole.failed(nowNanos);
     }
-    return targets.failed(target, parcel, nowNanos);
+    return targets.failed(target, item, nowNanos);
   }
 
   /**
    * Whether the destination as a whole is silent: several targets owe an answer, and none of any
    * target came since this message was sent.
    */
-  private boolean silence(String target, Parcel parcel) {
+  private boolean silence(String target, DispatchItem item) {
     if (silent == null) {
       silent = target;
     }
-    return !silent.equals(target) && answeredAtNanos - parcel.sentAtNanos < 0;
+    return !silent.equals(target) && answeredAtNanos - item.sentAtNanos < 0;
   }
 
-  private @Nullable String target(Parcel parcel) {
+  private @Nullable String target(DispatchItem item) {
     try {
-      return destination.target(parcel.claimed.message());
+      return destination.target(item.claimed.message());
     } catch (RuntimeException e) {
-      return parcel.claimed.message().route().toString();
+      return item.claimed.message().route().toString();
     }
   }
 

@@ -2,7 +2,7 @@ package dev.postrider.internal.dispatch;
 
 import dev.postrider.destination.DestinationOptions;
 import dev.postrider.internal.dispatch.Dispatcher.Room;
-import dev.postrider.message.Claimed;
+import dev.postrider.internal.protocol.Claimed;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -3,8 +3,8 @@ package dev.postrider.internal.dispatch;
 import dev.postrider.destination.Destination;
 import dev.postrider.destination.DestinationOptions;
 import dev.postrider.internal.protocol.Answered;
+import dev.postrider.internal.protocol.Claimed;
 import dev.postrider.internal.text.Silenced;
-import dev.postrider.message.Claimed;
 import dev.postrider.message.Outcome;
 import dev.postrider.observe.RelayListener;
 import java.util.List;
@@ -35,7 +35,7 @@ public final class Dispatcher implements AutoCloseable {
   private final IntSupplier inFlightGauge = this::inFlight;
   private final Breakers breakers;
   private final Sinks sinks = new Sinks();
-  private final Parcels parcels;
+  private final DispatchQueue queue;
   private final Capacity capacity;
   private final Sender sender;
   private final DispatchLock lock;
@@ -49,7 +49,7 @@ public final class Dispatcher implements AutoCloseable {
     this.options = options;
     this.listener = listener;
     this.breakers = new Breakers(name, destination, options, listener);
-    this.parcels = new Parcels(breakers, sinks, options.maxBytesInFlight());
+    this.queue = new DispatchQueue(breakers, sinks, options.maxBytesInFlight());
     this.capacity = new Capacity(options);
     this.sender =
         new Sender(
@@ -57,7 +57,7 @@ public final class Dispatcher implements AutoCloseable {
             destination,
             Math.min(options.concurrency(), destination.concurrency()),
             listener,
-            new Sender.State(parcels, breakers, capacity, sinks));
+            new Sender.State(queue, breakers, capacity, sinks));
     this.lock = sender.lock();
   }
 
@@ -125,7 +125,7 @@ public final class Dispatcher implements AutoCloseable {
     lock.run(
         () -> {
           batch.forEach(capacity::took);
-          parcels.add(batch, lease, sink, check);
+          queue.add(batch, lease, sink, check);
           holdBack();
         });
   }
@@ -135,9 +135,9 @@ public final class Dispatcher implements AutoCloseable {
     long now = System.nanoTime();
     CircuitBreaker.State state = breakers.state(now);
     if (draining || state == CircuitBreaker.State.OPEN) {
-      parcels.releaseWaiting();
+      queue.releaseWaiting();
     } else if (state == CircuitBreaker.State.HALF_OPEN) {
-      parcels.keepProbe(now);
+      queue.keepProbe(now);
     }
   }
 
@@ -172,8 +172,8 @@ public final class Dispatcher implements AutoCloseable {
     lock.run(
         () -> {
           draining = true;
-          parcels.releaseWaiting();
-          parcels.releaseFollowers();
+          queue.releaseWaiting();
+          queue.releaseFollowers();
         });
   }
 
@@ -182,8 +182,8 @@ public final class Dispatcher implements AutoCloseable {
     lock.run(
         () -> {
           draining = true;
-          parcels.releaseWaiting();
-          parcels.abandonSent();
+          queue.releaseWaiting();
+          queue.abandonSent();
         });
   }
 

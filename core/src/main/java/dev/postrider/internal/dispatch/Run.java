@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Run {
   /** Those that wait for the ones before them. */
-  final Deque<Parcel> behind = new ArrayDeque<>();
+  final Deque<DispatchItem> behind = new ArrayDeque<>();
 
   /** How many are with the destination. */
   int sent;
@@ -33,14 +33,16 @@ final class Run {
    *
    * @param bytesMost how large it may be
    */
-  @Nullable Parcel takeFollower(Parcel before, long bytesMost, Destination destination) {
-    Parcel next = behind.peek();
+  @Nullable DispatchItem takeFollower(
+      DispatchItem before, long bytesMost, Destination destination) {
+    DispatchItem next = behind.peek();
     return next == null || next.claimed.bytes() > bytesMost || !mayFollow(before, next, destination)
         ? null
         : behind.remove();
   }
 
-  private static boolean mayFollow(Parcel before, Parcel next, Destination destination) {
+  private static boolean mayFollow(
+      DispatchItem before, DispatchItem next, Destination destination) {
     try {
       return destination.mayFollow(before.claimed.message(), next.claimed.message());
     } catch (RuntimeException e) {

@@ -31,7 +31,7 @@ final class Sender {
   private final Destination destination;
   private final int concurrency;
   private final RelayListener listener;
-  private final Parcels parcels;
+  private final DispatchQueue queue;
   private final Breakers breakers;
   private final Capacity capacity;
   private final DispatchLock lock;
@@ -43,7 +43,7 @@ final class Sender {
   private volatile boolean asksForNext;
 
   /** What a dispatcher knows of its messages, guarded by its lock. */
-  record State(Parcels parcels, Breakers breakers, Capacity capacity, Sinks sinks) {}
+  record State(DispatchQueue queue, Breakers breakers, Capacity capacity, Sinks sinks) {}
 
   Sender(
       String name, Destination destination, int concurrency, RelayListener listener, State state) {
@@ -51,7 +51,7 @@ final class Sender {
     this.destination = destination;
     this.concurrency = concurrency;
     this.listener = listener;
-    this.parcels = state.parcels();
+    this.queue = state.queue();
     this.breakers = state.breakers();
     this.capacity = state.capacity();
     this.lock = new DispatchLock(state.sinks(), this::hasWork);
@@ -74,13 +74,13 @@ final class Sender {
   }
 
   private boolean hasWork() {
-    return closed || (parcels.isWaiting() && parcels.sentCount() < concurrency);
+    return closed || (queue.isWaiting() && queue.sentCount() < concurrency);
   }
 
   private void pump() {
     while (true) {
       try {
-        Optional<List<Parcel>> taken = lock.awaitWork(this::take);
+        Optional<List<DispatchItem>> taken = lock.awaitWork(this::take);
         if (taken.isEmpty()) {
           return;
         }
@@ -92,32 +92,32 @@ final class Sender {
   }
 
   /** Takes the messages that may be handed over; empty when closed. Holds the lock. */
-  private Optional<List<Parcel>> take() {
+  private Optional<List<DispatchItem>> take() {
     return closed
         ? Optional.empty()
-        : Optional.of(parcels.handOver(concurrency, destination, System.nanoTime()));
+        : Optional.of(queue.handOver(concurrency, destination, System.nanoTime()));
   }
 
-  private void send(List<Parcel> taken) {
+  private void send(List<DispatchItem> taken) {
     delivering(true);
     try {
-      for (Parcel parcel : taken) {
-        Outcome refused = parcel.checked ? null : parcel.check.refuse(parcel.claimed);
+      for (DispatchItem item : taken) {
+        Outcome refused = item.checked ? null : item.check.refuse(item.claimed);
         if (refused != null) {
-          refuse(parcel, refused);
+          refuse(item, refused);
         }
       }
       if (asksForNext) {
         checkAhead(taken);
       }
-      List<Parcel> ready = lock.get(() -> parcels.ready(taken, System.nanoTime()));
+      List<DispatchItem> ready = lock.get(() -> queue.ready(taken, System.nanoTime()));
       if (!ready.isEmpty()) {
         deliver(ready);
       }
     } catch (Throwable e) {
       log.warn("event=outbox_destination_threw destination={}", name, Silenced.of(e));
       String error = ErrorReport.of(e);
-      taken.forEach(parcel -> threw(parcel, error));
+      taken.forEach(item -> threw(item, error));
     } finally {
       delivering(false);
     }
@@ -136,42 +136,42 @@ final class Sender {
    * Checks the next messages of the keys, because the destination's threads must not wait for a
    * check. A message that is refused is checked again when its turn comes.
    */
-  private void checkAhead(List<Parcel> heads) {
-    List<Parcel> passed = new ArrayList<>();
-    for (Parcel parcel : lock.get(() -> parcels.unchecked(heads, AHEAD))) {
+  private void checkAhead(List<DispatchItem> heads) {
+    List<DispatchItem> passed = new ArrayList<>();
+    for (DispatchItem item : lock.get(() -> queue.unchecked(heads, AHEAD))) {
       try {
-        if (parcel.check.refuse(parcel.claimed) == null) {
-          passed.add(parcel);
+        if (item.check.refuse(item.claimed) == null) {
+          passed.add(item);
         }
       } catch (RuntimeException e) {
         log.debug(
-            "the check of {} threw; it is checked again in its turn", parcel.id(), Silenced.of(e));
+            "the check of {} threw; it is checked again in its turn", item.id(), Silenced.of(e));
       }
     }
-    lock.run(() -> passed.forEach(parcel -> parcel.checked = true));
+    lock.run(() -> passed.forEach(item -> item.checked = true));
   }
 
-  private void deliver(List<Parcel> ready) {
+  private void deliver(List<DispatchItem> ready) {
     Batch batch = new Batch();
     List<Message> messages = new ArrayList<>(ready.size());
-    ready.forEach(parcel -> messages.add(batch.add(parcel)));
+    ready.forEach(item -> messages.add(batch.add(item)));
     destination.deliver(List.copyOf(messages), batch);
   }
 
   /** The answers for one batch, and for the messages that were handed over with those answers. */
   private final class Batch implements Destination.Answers {
-    private final Map<UUID, Parcel> byId = new ConcurrentHashMap<>();
+    private final Map<UUID, DispatchItem> byId = new ConcurrentHashMap<>();
 
-    Message add(Parcel parcel) {
-      Message message = parcel.claimed.message();
-      byId.put(parcel.id(), parcel);
+    Message add(DispatchItem item) {
+      Message message = item.claimed.message();
+      byId.put(item.id(), item);
       listener.sent(name, message);
       return message;
     }
 
     @Override
     public void answer(UUID id, @Nullable Outcome outcome) {
-      Optional<Parcel> unused = take(id, outcome, false);
+      Optional<DispatchItem> unused = take(id, outcome, false);
     }
 
     @Override
@@ -181,9 +181,9 @@ final class Sender {
     }
 
     /** Returns the next message of the key if it was handed over with this answer. */
-    private Optional<Parcel> take(UUID id, @Nullable Outcome outcome, boolean handOverNext) {
-      Parcel parcel = byId.get(id);
-      if (parcel == null) {
+    private Optional<DispatchItem> take(UUID id, @Nullable Outcome outcome, boolean handOverNext) {
+      DispatchItem item = byId.get(id);
+      if (item == null) {
         violation("answered for message " + id + ", which was not in the batch");
         return Optional.empty();
       }
@@ -194,7 +194,7 @@ final class Sender {
           outcome == null
               ? Outcome.retryable("null_answer", "the destination answered null")
               : outcome;
-      Taken taken = lock.get(() -> answered(parcel, given, handOverNext));
+      Taken taken = lock.get(() -> answered(item, given, handOverNext));
       if (!taken.first()) {
         violation("answered twice for message " + id);
       }
@@ -208,26 +208,26 @@ final class Sender {
    * @param first whether it is the first one for its message
    * @param next the message that was handed over because of it
    */
-  private record Taken(boolean first, @Nullable Parcel next) {}
+  private record Taken(boolean first, @Nullable DispatchItem next) {}
 
   /** Holds the lock. */
-  private Taken answered(Parcel parcel, Outcome given, boolean handOverNext) {
+  private Taken answered(DispatchItem item, Outcome given, boolean handOverNext) {
     long now = System.nanoTime();
-    switch (parcel.stage) {
+    switch (item.stage) {
       case SENT -> {
-        parcels.takeBack(parcel);
-        judge(parcel, given, Breakers.Failure.ANSWER, now);
-        Parcel next = handOverNext && !closed ? parcels.handOverNext(parcel, now) : null;
+        queue.takeBack(item);
+        judge(item, given, Breakers.Failure.ANSWER, now);
+        DispatchItem next = handOverNext && !closed ? queue.handOverNext(item, now) : null;
         if (next == null) {
-          parcels.queueNext(parcel);
+          queue.queueNext(item);
         }
         return new Taken(true, next);
       }
       case TIMED_OUT -> {
-        capacity.took(parcel.claimed);
-        parcels.finishLate(parcel, given, now);
+        capacity.took(item.claimed);
+        queue.finishLate(item, given, now);
       }
-      case ABANDONED -> log.debug("{} answered for {} after the deadline", name, parcel.id());
+      case ABANDONED -> log.debug("{} answered for {} after the deadline", name, item.id());
       case ANSWERED, WAITING -> {
         return new Taken(false, null);
       }
@@ -236,43 +236,43 @@ final class Sender {
   }
 
   /** Never sent, so it says nothing about the destination. */
-  private void refuse(Parcel parcel, Outcome refused) {
+  private void refuse(DispatchItem item, Outcome refused) {
     lock.run(
         () -> {
-          if (parcels.takeBack(parcel)) {
-            parcels.finish(parcel, refused, null, System.nanoTime());
-            parcels.queueNext(parcel);
+          if (queue.takeBack(item)) {
+            queue.finish(item, refused, null, System.nanoTime());
+            queue.queueNext(item);
           }
         });
   }
 
-  private void threw(Parcel parcel, String error) {
+  private void threw(DispatchItem item, String error) {
     Outcome outcome = Outcome.retryable("destination_threw", error);
     lock.run(
         () -> {
-          if (parcels.takeBack(parcel)) {
-            judge(parcel, outcome, Breakers.Failure.THROWN, System.nanoTime());
+          if (queue.takeBack(item)) {
+            judge(item, outcome, Breakers.Failure.THROWN, System.nanoTime());
           }
         });
   }
 
   /** Fails what was handed over too long ago, and frees a stuck thread. Holds the lock. */
   void timeOut(Duration timeout, long now) {
-    List<Parcel> late = parcels.timeOut(now - timeout.toNanos());
+    List<DispatchItem> late = queue.timeOut(now - timeout.toNanos());
     if (!late.isEmpty() && delivering) {
       thread.interrupt();
     }
     Outcome outcome =
         Outcome.retryable("timeout", "no answer within " + timeout.toMillis() + " ms");
-    late.forEach(parcel -> judge(parcel, outcome, Breakers.Failure.TIMEOUT, now));
+    late.forEach(item -> judge(item, outcome, Breakers.Failure.TIMEOUT, now));
   }
 
   /** What an answer says about the destination, its target and the message. Holds the lock. */
-  private void judge(Parcel parcel, Outcome outcome, Breakers.Failure failure, long now) {
-    Duration deferral = breakers.judge(parcel, outcome, failure, now);
-    parcels.finish(parcel, outcome, deferral, now);
+  private void judge(DispatchItem item, Outcome outcome, Breakers.Failure failure, long now) {
+    Duration deferral = breakers.judge(item, outcome, failure, now);
+    queue.finish(item, outcome, deferral, now);
     if (breakers.state(now) == CircuitBreaker.State.OPEN) {
-      parcels.releaseWaiting();
+      queue.releaseWaiting();
     }
   }
 

@@ -29,20 +29,20 @@ final class Sinks {
     return taken;
   }
 
-  void report(Parcel parcel, Answered answered) {
-    calls.add(() -> parcel.sink.accept(answered));
+  void report(DispatchItem item, Answered answered) {
+    calls.add(() -> item.sink.accept(answered));
   }
 
   /**
    * Reports a delivered message together with others of its run. One by one, each would cost a
    * transaction, and the key could not continue any sooner.
    */
-  void reportWithRun(Parcel parcel, Run run, Answered answered, long now) {
+  void reportWithRun(DispatchItem item, Run run, Answered answered, long now) {
     if (run.unreported.isEmpty()) {
       run.unreportedSinceNanos = now;
       unreported.add(run);
     }
-    run.unreported.add(() -> parcel.sink.accept(answered));
+    run.unreported.add(() -> item.sink.accept(answered));
     if (run.unreported.size() >= RUN_MOST || now - run.unreportedSinceNanos >= RUN_NANOS) {
       report(run);
     }

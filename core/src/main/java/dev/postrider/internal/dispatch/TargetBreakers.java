@@ -48,7 +48,7 @@ final class TargetBreakers {
   static final class Target {
     final String name;
     final CircuitBreaker breaker;
-    @Nullable Parcel probe;
+    @Nullable DispatchItem probe;
     long slotNanos;
     long seenNanos;
 
@@ -94,15 +94,15 @@ final class TargetBreakers {
    * How long a message for this target is deferred; null if it may go. The first one after the
    * pause goes as the target's probe.
    */
-  @Nullable Duration deferral(String name, Parcel parcel, long nowNanos) {
+  @Nullable Duration deferral(String name, DispatchItem item, long nowNanos) {
     Target target = open.get(name);
-    if (target == null || parcel == target.probe) {
+    if (target == null || item == target.probe) {
       return null;
     }
     target.seenNanos = nowNanos;
     if (target.breaker.state(nowNanos) == State.HALF_OPEN && target.probe == null) {
-      target.probe = parcel;
-      parcel.probed = target;
+      target.probe = item;
+      item.probed = target;
       return null;
     }
     return slot(target, nowNanos);
@@ -116,10 +116,10 @@ final class TargetBreakers {
   }
 
   /** Counts a failure. Returns how long the message is deferred if it was the target's probe. */
-  @Nullable Duration failed(String name, Parcel parcel, long nowNanos) {
+  @Nullable Duration failed(String name, DispatchItem item, long nowNanos) {
     Target target = open.get(name);
     if (target != null) {
-      return target == parcel.probed ? probeFailed(target, nowNanos) : null;
+      return target == item.probed ? probeFailed(target, nowNanos) : null;
     }
     target = failing.computeIfAbsent(name, n -> new Target(n, options));
     if (target.breaker.failed(nowNanos)) {
@@ -129,10 +129,10 @@ final class TargetBreakers {
   }
 
   /** Opens a target at its first failure. Returns how long the message is deferred. */
-  Duration trip(String name, Parcel parcel, long nowNanos) {
+  Duration trip(String name, DispatchItem item, long nowNanos) {
     Target target = open.get(name);
     if (target != null) {
-      return target == parcel.probed ? probeFailed(target, nowNanos) : slot(target, nowNanos);
+      return target == item.probed ? probeFailed(target, nowNanos) : slot(target, nowNanos);
     }
     target = new Target(name, options);
     target.breaker.open(nowNanos);

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * that were claimed before. Guarded by the dispatcher's lock.
  */
 final class Turns {
-  private final Map<Source, Deque<Parcel>> bySource = new HashMap<>();
+  private final Map<Source, Deque<DispatchItem>> bySource = new HashMap<>();
   private final Deque<Source> next = new ArrayDeque<>();
 
   private record Source(int routeId, @Nullable String tenant) {}
@@ -22,37 +22,37 @@ final class Turns {
     return next.isEmpty();
   }
 
-  void add(Parcel parcel) {
-    Source source = new Source(parcel.claimed.routeId(), parcel.claimed.message().tenant());
-    Deque<Parcel> waiting = bySource.get(source);
+  void add(DispatchItem item) {
+    Source source = new Source(item.claimed.routeId(), item.claimed.message().tenant());
+    Deque<DispatchItem> waiting = bySource.get(source);
     if (waiting == null) {
       waiting = new ArrayDeque<>();
       bySource.put(source, waiting);
       next.add(source);
     }
-    waiting.add(parcel);
+    waiting.add(item);
   }
 
   /** Takes the next one; null if there is none. */
-  @Nullable Parcel poll() {
+  @Nullable DispatchItem poll() {
     Source source = next.poll();
-    Deque<Parcel> waiting = source == null ? null : bySource.get(source);
+    Deque<DispatchItem> waiting = source == null ? null : bySource.get(source);
     if (source == null || waiting == null) {
       return null;
     }
-    Parcel parcel = waiting.remove();
+    DispatchItem item = waiting.remove();
     if (waiting.isEmpty()) {
       bySource.remove(source);
     } else {
       next.add(source);
     }
-    return parcel;
+    return item;
   }
 
   /** Takes all of them. */
-  void drain(Consumer<Parcel> each) {
-    for (Parcel parcel = poll(); parcel != null; parcel = poll()) {
-      each.accept(parcel);
+  void drain(Consumer<DispatchItem> each) {
+    for (DispatchItem item = poll(); item != null; item = poll()) {
+      each.accept(item);
     }
   }
 }

@@ -1,6 +1,5 @@
 package dev.postrider.internal.protocol;
 
-import dev.postrider.message.Claimed;
 import dev.postrider.message.Outcome;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;

@@ -8,14 +8,16 @@ public final class Protocol {
   /** A claim with room left for less than one part in this many is full: {@code full_share()}. */
   public static final int FULL_SHARE = 8;
 
-  /** The largest payload that the fast enqueue functions take, in bytes: {@code usual()}. */
-  public static final int USUAL_PAYLOAD = 4096;
+  /**
+   * The largest payload that the fast enqueue functions take, in bytes: {@code fits_fast_path()}.
+   */
+  public static final int FAST_PAYLOAD = 4096;
 
-  /** The most bytes of all names of a message for them: {@code usual()}. */
-  public static final int USUAL_NAMES = 200;
+  /** The most bytes of all names of a message for them: {@code fits_fast_path()}. */
+  public static final int FAST_NAMES = 200;
 
   /** The most bytes of headers as JSON text for them: {@code headers_fit()}. */
-  public static final int USUAL_HEADERS = 512;
+  public static final int FAST_HEADERS = 512;
 
   /** The queue's number of a key in a named subscription: {@code subscription_key()}. */
   public static long key(long key, int route) {

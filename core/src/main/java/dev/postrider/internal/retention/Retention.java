@@ -252,7 +252,7 @@ public final class Retention implements Runnable {
         holder,
         config.interval().toString(),
         task.label(),
-        config.periods().getOrDefault(task, task.usual()).toString(),
+        config.periods().getOrDefault(task, task.defaultPeriod()).toString(),
         throttle.rows());
   }
 

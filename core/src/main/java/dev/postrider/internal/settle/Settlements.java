@@ -1,6 +1,7 @@
 package dev.postrider.internal.settle;
 
-import dev.postrider.message.Settlement;
+import dev.postrider.internal.protocol.ClaimSettlement;
+import dev.postrider.internal.protocol.Claimed;
 import dev.postrider.schema.Schema;
 import java.sql.Array;
 import java.sql.Connection;
@@ -25,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 /** Records what became of claimed messages. Thread-safe; the connection is the caller's. */
 public final class Settlements {
   private static final String SETTLE =
-      "select postrider.settle(?, ?, ?, ?, ?, ?, ?, ?, ?, p_tid => ?)";
+      "select postrider.settle(?, ?, ?, ?, ?, ?, ?, ?, ?, p_tid => ?, p_route => ?)";
 
   /** Longer texts are cut: the log of attempts is no place for whole response bodies. */
   private static final int ERROR_MAX = 2000;
@@ -37,10 +38,10 @@ public final class Settlements {
   }
 
   /** Returns those that were refused because their lease is lost. */
-  public Set<Settlement> record(Connection connection, int worker, List<Settlement> settlements)
-      throws SQLException {
-    Set<Settlement> refused = Collections.newSetFromMap(new IdentityHashMap<>());
-    for (List<Settlement> one : bySubscription(settlements)) {
+  public Set<ClaimSettlement> record(
+      Connection connection, int worker, List<ClaimSettlement> settlements) throws SQLException {
+    Set<ClaimSettlement> refused = Collections.newSetFromMap(new IdentityHashMap<>());
+    for (List<ClaimSettlement> one : bySubscription(settlements)) {
       Set<UUID> ids = settle(connection, worker, one);
       if (!ids.isEmpty()) {
         one.stream().filter(s -> ids.contains(s.claimed().message().id())).forEach(refused::add);
@@ -50,16 +51,17 @@ public final class Settlements {
   }
 
   /** One call settles a message once, and several subscriptions may have the same message. */
-  private static Collection<List<Settlement>> bySubscription(List<Settlement> settlements) {
-    Map<String, List<Settlement>> groups = new LinkedHashMap<>();
-    for (Settlement settlement : settlements) {
+  private static Collection<List<ClaimSettlement>> bySubscription(
+      List<ClaimSettlement> settlements) {
+    Map<String, List<ClaimSettlement>> groups = new LinkedHashMap<>();
+    for (ClaimSettlement settlement : settlements) {
       String subscription = settlement.claimed().message().route().subscription();
       groups.computeIfAbsent(subscription, s -> new ArrayList<>()).add(settlement);
     }
     return groups.values();
   }
 
-  private Set<UUID> settle(Connection connection, int worker, List<Settlement> settlements)
+  private Set<UUID> settle(Connection connection, int worker, List<ClaimSettlement> settlements)
       throws SQLException {
     try (PreparedStatement call = connection.prepareStatement(settle)) {
       Columns columns = new Columns(connection, sorted(settlements));
@@ -67,13 +69,14 @@ public final class Settlements {
       call.setArray(2, columns.of("uuid", s -> s.claimed().message().id()));
       call.setArray(3, columns.of("int8", s -> s.claimed().message().token()));
       call.setArray(4, columns.of("int2", s -> s.decision().number()));
-      call.setArray(5, columns.of("int4", Settlement::latencyMs));
+      call.setArray(5, columns.of("int4", ClaimSettlement::latencyMs));
       call.setArray(
           6, columns.ofSome("int8", s -> s.delay().isZero() ? null : s.delay().toMillis()));
       call.setArray(7, columns.ofSome("text", s -> cut(s.code(), 200)));
       call.setArray(8, columns.ofSome("text", s -> cut(s.error(), ERROR_MAX)));
       call.setArray(9, columns.ofSome("text", s -> cut(s.reference(), ERROR_MAX)));
       call.setArray(10, columns.of("tid", s -> s.claimed().tid()));
+      call.setArray(11, columns.ofSome("int4", Settlements::namedRoute));
       try (ResultSet row = call.executeQuery()) {
         row.next();
         return new HashSet<>(Arrays.asList((UUID[]) row.getArray(1).getArray()));
@@ -81,8 +84,13 @@ public final class Settlements {
     }
   }
 
+  private static @Nullable Integer namedRoute(ClaimSettlement settlement) {
+    Claimed claimed = settlement.claimed();
+    return claimed.message().route().subscription().isEmpty() ? null : claimed.routeId();
+  }
+
   /** As they lie in the tables: answers come key by key, and a key's messages lie far apart. */
-  private static List<Settlement> sorted(List<Settlement> settlements) {
+  private static List<ClaimSettlement> sorted(List<ClaimSettlement> settlements) {
     return settlements.stream()
         .sorted(Comparator.comparing(settlement -> settlement.claimed().message().id()))
         .toList();
@@ -97,12 +105,12 @@ public final class Settlements {
   }
 
   /** Parallel arrays; one with no value at all is sent as null. */
-  private record Columns(Connection connection, List<Settlement> settlements) {
-    Array of(String type, Function<Settlement, Object> field) throws SQLException {
+  private record Columns(Connection connection, List<ClaimSettlement> settlements) {
+    Array of(String type, Function<ClaimSettlement, Object> field) throws SQLException {
       return connection.createArrayOf(type, settlements.stream().map(field).toArray());
     }
 
-    @Nullable Array ofSome(String type, Function<Settlement, @Nullable Object> field)
+    @Nullable Array ofSome(String type, Function<ClaimSettlement, @Nullable Object> field)
         throws SQLException {
       @Nullable Object[] values = new Object[settlements.size()];
       boolean any = false;

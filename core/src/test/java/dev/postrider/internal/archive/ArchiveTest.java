@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.archive.ArchiveConfig;
-import dev.postrider.archive.ArchiveFile;
 import dev.postrider.archive.ArchiveStorage;
 import dev.postrider.archive.DirectoryStorage;
 import dev.postrider.enqueue.Outbox;

@@ -7,7 +7,7 @@ import dev.postrider.destination.Destination;
 import dev.postrider.destination.DestinationOptions;
 import dev.postrider.destination.DestinationOptions.BreakerOptions;
 import dev.postrider.internal.protocol.Answered;
-import dev.postrider.message.Claimed;
+import dev.postrider.internal.protocol.Claimed;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.Route;

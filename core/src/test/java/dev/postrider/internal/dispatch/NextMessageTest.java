@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.postrider.destination.Destination;
 import dev.postrider.destination.DestinationOptions;
 import dev.postrider.internal.protocol.Answered;
-import dev.postrider.message.Claimed;
+import dev.postrider.internal.protocol.Claimed;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.Route;

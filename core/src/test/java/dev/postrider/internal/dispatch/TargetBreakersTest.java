@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.destination.DestinationOptions.BreakerOptions;
 import dev.postrider.internal.dispatch.CircuitBreaker.State;
-import dev.postrider.message.Claimed;
+import dev.postrider.internal.protocol.Claimed;
 import dev.postrider.message.Message;
 import dev.postrider.message.Route;
 import java.time.Duration;
@@ -27,7 +27,7 @@ class TargetBreakersTest {
       new TargetBreakers(OPTIONS, (target, state) -> changes.add(target + " " + state.label()));
   private long now = System.nanoTime();
 
-  private static Parcel parcel() {
+  private static DispatchItem parcel() {
     Message message =
         new Message(
             UUID.randomUUID(),
@@ -47,7 +47,7 @@ class TargetBreakersTest {
             1,
             1,
             1);
-    return new Parcel(
+    return new DispatchItem(
         new Claimed(message, 1, (short) 0, 0, "(0,1)"),
         new LeaseClock(1, System.nanoTime(), Duration.ofMinutes(1)),
         answered -> {},
@@ -85,7 +85,7 @@ class TargetBreakersTest {
   void oneProbeGoesAtATimeAndAFailedOneComesBackBehindTheOthers() {
     fail("a", 3);
     pass(Duration.ofSeconds(1));
-    Parcel probe = parcel();
+    DispatchItem probe = parcel();
     assertThat(targets.deferral("a", probe, now)).isNull();
     assertThat(targets.deferral("a", probe, now)).as("asked twice").isNull();
     assertThat(deferral("a")).isGreaterThanOrEqualTo(Duration.ofSeconds(1));
@@ -111,7 +111,7 @@ class TargetBreakersTest {
     Duration last = Duration.ZERO;
     for (int i = 0; i < 6; i++) {
       pass(Duration.ofSeconds(20));
-      Parcel probe = parcel();
+      DispatchItem probe = parcel();
       assertThat(targets.deferral("a", probe, now)).isNull();
       last = targets.failed("a", probe, now);
       probe.probed.probe = null;

@@ -10,9 +10,7 @@ import dev.postrider.internal.claim.ClaimRequest.Start;
 import dev.postrider.internal.claim.ClaimResult;
 import dev.postrider.internal.claim.Claims;
 import dev.postrider.internal.settle.Settlements;
-import dev.postrider.message.Claimed;
 import dev.postrider.message.Route;
-import dev.postrider.message.Settlement;
 import dev.postrider.schema.Schema;
 import dev.postrider.testing.Postbox;
 import java.sql.Connection;
@@ -115,11 +113,11 @@ class ClaimPlacesTest {
     }
   }
 
-  private Set<Settlement> settle(List<Claimed> claimed) throws SQLException {
-    List<Settlement> delivered =
-        claimed.stream().map(c -> Settlement.delivered(c, 1, null)).toList();
+  private Set<ClaimSettlement> settle(List<Claimed> claimed) throws SQLException {
+    List<ClaimSettlement> delivered =
+        claimed.stream().map(c -> ClaimSettlement.delivered(c, 1, null)).toList();
     try (Connection connection = post.database.transaction()) {
-      Set<Settlement> refused =
+      Set<ClaimSettlement> refused =
           new Settlements(Schema.DEFAULT).record(connection, worker, delivered);
       connection.commit();
       return refused;

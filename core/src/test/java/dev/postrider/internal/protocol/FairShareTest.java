@@ -6,7 +6,7 @@ import static dev.postrider.testing.Postbox.ids;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.lease.LeaseStore;
-import dev.postrider.message.Claimed;
+import dev.postrider.message.Message;
 import dev.postrider.testing.Postbox;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,9 +43,9 @@ class FairShareTest {
   @Test
   void norWhileItsMessagesAreInFlight() {
     jam.run("orders", "busy", BACKLOG);
-    assertThat(claim(1)).hasSize(100).allMatch(c -> "busy".equals(c.message().key()));
+    assertThat(claim(1)).hasSize(100).allMatch(c -> "busy".equals(c.key()));
     jam.send("orders", "other-", 50);
-    assertThat(claim(1)).extracting(c -> c.message().key()).hasSize(50).doesNotContain("busy");
+    assertThat(claim(1)).extracting(c -> c.key()).hasSize(50).doesNotContain("busy");
   }
 
   @Test
@@ -53,7 +53,7 @@ class FairShareTest {
     jam.run("orders", "busy", BACKLOG);
     ann.ackSent(ids(claim(1)));
     jam.send("orders", "other-", 50);
-    List<Claimed> next = claim(1);
+    List<Message> next = claim(1);
     ann.ackSent(ids(next));
     next.addAll(claim(1));
     assertThat(othersIn(next)).hasSize(50);
@@ -90,9 +90,8 @@ class FairShareTest {
   void messagesWithoutAKeyDoNotWaitBehindKeysNorTheOtherWayRound() {
     backlog("null", "null");
     backlog("'k' || i", "null");
-    List<Claimed> claimed = claim(2);
-    assertThat(claimed.stream().filter(c -> c.message().key() == null).count())
-        .isBetween(50L, 150L);
+    List<Message> claimed = claim(2);
+    assertThat(claimed.stream().filter(c -> c.key() == null).count()).isBetween(50L, 150L);
   }
 
   /** More tenants than one claim looks at: each has its turn. */
@@ -103,13 +102,13 @@ class FairShareTest {
         select count(postrider.enqueue('shop', 'orders', '{}', tenant => 't' || i % 300))
           from generate_series(0, 2999) i
         """);
-    List<Claimed> claimed = new ArrayList<>();
+    List<Message> claimed = new ArrayList<>();
     for (int i = 0; i < 12; i++) {
-      List<Claimed> batch = claim(1);
+      List<Message> batch = claim(1);
       ann.ackSent(ids(batch));
       claimed.addAll(batch);
     }
-    assertThat(claimed.stream().map(c -> c.message().tenant()).distinct()).hasSize(300);
+    assertThat(claimed.stream().map(c -> c.tenant()).distinct()).hasSize(300);
   }
 
   private void backlog(String key, String tenant) {
@@ -121,15 +120,15 @@ class FairShareTest {
             .formatted(key, tenant, BACKLOG));
   }
 
-  private List<Claimed> claim(int times) {
-    List<Claimed> claimed = new ArrayList<>();
+  private List<Message> claim(int times) {
+    List<Message> claimed = new ArrayList<>();
     for (int i = 0; i < times; i++) {
       claimed.addAll(ann.claim(NAMESPACE, 100, MINUTE));
     }
     return claimed;
   }
 
-  private static List<Claimed> othersIn(List<Claimed> claimed) {
-    return claimed.stream().filter(c -> !"busy".equals(c.message().key())).toList();
+  private static List<Message> othersIn(List<Message> claimed) {
+    return claimed.stream().filter(c -> !"busy".equals(c.key())).toList();
   }
 }

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.lease.LeaseOptions;
 import dev.postrider.lease.LeaseStore;
-import dev.postrider.message.Claimed;
+import dev.postrider.message.Message;
 import dev.postrider.message.RetryPolicy;
 import dev.postrider.message.RetryPolicy.DeadPolicy;
 import dev.postrider.message.Route;
@@ -167,14 +167,14 @@ class KeyOrderTest {
     post.check();
     post.letTimePass();
     Map<String, List<UUID>> delivered = new HashMap<>();
-    for (List<Claimed> batch = ann.claim(NAMESPACE, 400, MINUTE);
+    for (List<Message> batch = ann.claim(NAMESPACE, 400, MINUTE);
         !batch.isEmpty();
         batch = ann.claim(NAMESPACE, 400, MINUTE)) {
       batch.forEach(
           c ->
               delivered
-                  .computeIfAbsent(String.valueOf(c.message().key()), k -> new ArrayList<>())
-                  .add(c.message().id()));
+                  .computeIfAbsent(String.valueOf(c.key()), k -> new ArrayList<>())
+                  .add(c.id()));
       assertThat(ann.ackSent(ids(batch))).isEmpty();
       post.check();
     }

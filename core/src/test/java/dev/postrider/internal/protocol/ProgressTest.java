@@ -9,7 +9,7 @@ import dev.postrider.deadletter.DeadLetterFilter;
 import dev.postrider.deadletter.DeadLetters;
 import dev.postrider.internal.protocol.Jam.Cause;
 import dev.postrider.lease.LeaseStore;
-import dev.postrider.message.Claimed;
+import dev.postrider.message.Message;
 import dev.postrider.schema.Schema;
 import dev.postrider.testing.Pages;
 import dev.postrider.testing.Postbox;
@@ -240,13 +240,13 @@ class ProgressTest {
 
   private Map<String, List<Long>> deliverAll() throws SQLException {
     Map<String, List<Long>> delivered = new HashMap<>();
-    for (List<Claimed> batch = ann.claim(NAMESPACE, 100, MINUTE);
+    for (List<Message> batch = ann.claim(NAMESPACE, 100, MINUTE);
         !batch.isEmpty();
         batch = ann.claim(NAMESPACE, 100, MINUTE)) {
-      for (Claimed each : batch) {
+      for (Message each : batch) {
         delivered
-            .computeIfAbsent(String.valueOf(each.message().key()), key -> new ArrayList<>())
-            .add(each.message().sequence());
+            .computeIfAbsent(String.valueOf(each.key()), key -> new ArrayList<>())
+            .add(each.sequence());
       }
       assertThat(ann.ackSent(ids(batch))).isEmpty();
     }

@@ -31,24 +31,24 @@ class ProtocolTest {
 
   @Test
   void usualMessages() {
-    int payload = Protocol.USUAL_PAYLOAD;
-    assertThat(usual("'\"' || repeat('x', %d) || '\"'".formatted(payload - 2), "'k'", "null"))
+    int payload = Protocol.FAST_PAYLOAD;
+    assertThat(fits("'\"' || repeat('x', %d) || '\"'".formatted(payload - 2), "'k'", "null"))
         .isTrue();
-    assertThat(usual("'\"' || repeat('x', %d) || '\"'".formatted(payload - 1), "'k'", "null"))
+    assertThat(fits("'\"' || repeat('x', %d) || '\"'".formatted(payload - 1), "'k'", "null"))
         .isFalse();
-    int names = Protocol.USUAL_NAMES;
-    assertThat(usual("'{}'", "repeat('k', %d)".formatted(names), "null")).isTrue();
-    assertThat(usual("'{}'", "repeat('k', %d)".formatted(names + 1), "null")).isFalse();
-    int headers = Protocol.USUAL_HEADERS - "{\"a\": \"\"}".length();
+    int names = Protocol.FAST_NAMES;
+    assertThat(fits("'{}'", "repeat('k', %d)".formatted(names), "null")).isTrue();
+    assertThat(fits("'{}'", "repeat('k', %d)".formatted(names + 1), "null")).isFalse();
+    int headers = Protocol.FAST_HEADERS - "{\"a\": \"\"}".length();
     String object = "jsonb_build_object('a', repeat('x', %d))";
-    assertThat(usual("'{}'", "'k'", object.formatted(headers))).isTrue();
-    assertThat(usual("'{}'", "'k'", object.formatted(headers + 1))).isFalse();
+    assertThat(fits("'{}'", "'k'", object.formatted(headers))).isTrue();
+    assertThat(fits("'{}'", "'k'", object.formatted(headers + 1))).isFalse();
   }
 
-  private boolean usual(String payload, String key, String headers) {
+  private boolean fits(String payload, String key, String headers) {
     return database
         .value(
-            "select postrider.usual(%s, %s, null, null, null, null, null, %s)"
+            "select postrider.fits_fast_path(%s, %s, null, null, null, null, null, %s)"
                 .formatted(payload, key, headers))
         .equals("t");
   }

@@ -1,8 +1,7 @@
 package dev.postrider.server.console;
 
-import dev.postrider.access.Token;
 import dev.postrider.internal.text.LogLine;
-import dev.postrider.server.stream.Wire;
+import dev.postrider.server.stream.ClientConnection;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -19,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * a token that was revoked, or has expired, sees nothing new after a minute. Thread-safe; nothing
  * here waits.
  */
-final class Viewer implements Wire.Owner {
+final class Viewer implements ClientConnection.Owner {
   private static final Logger log = LoggerFactory.getLogger(Viewer.class);
   private static final Duration LIFE = Duration.ofSeconds(60);
   private static final Duration SILENCE_MAX = Duration.ofSeconds(10);
@@ -30,8 +29,7 @@ final class Viewer implements Wire.Owner {
   private static final int WAITING_MAX = 64;
   private static final byte[] HEARTBEAT = ":\n\n".getBytes(StandardCharsets.US_ASCII);
 
-  private final Wire wire;
-  private final Token token;
+  private final ClientConnection connection;
   private final long after;
   private final Consumer<Viewer> left;
   private final Deque<byte[]> waiting = new ArrayDeque<>();
@@ -47,10 +45,9 @@ final class Viewer implements Wire.Owner {
   /**
    * @param after the time of the last point that it has, in milliseconds
    */
-  Viewer(Wire wire, Token token, long after, Consumer<Viewer> left, LongSupplier nanoClock) {
+  Viewer(ClientConnection connection, long after, Consumer<Viewer> left, LongSupplier nanoClock) {
     this.after = after;
-    this.wire = wire;
-    this.token = token;
+    this.connection = connection;
     this.left = left;
     this.nanoClock = nanoClock;
     this.bornNanos = nanoClock.getAsLong();
@@ -68,10 +65,6 @@ final class Viewer implements Wire.Owner {
 
   void catchUp() {
     caughtUp = true;
-  }
-
-  long tokenId() {
-    return token.id();
   }
 
   /** Writes it now or as soon as the browser takes it; one that takes nothing is cut off. */
@@ -120,15 +113,15 @@ final class Viewer implements Wire.Owner {
       return;
     }
     try {
-      while (!closed && wire.ready()) {
+      while (!closed && connection.ready()) {
         byte @Nullable [] next = waiting.poll();
         if (next != null) {
-          wire.write(next);
+          connection.write(next);
           writtenNanos = nanoClock.getAsLong();
           unflushed = true;
         } else if (unflushed) {
           unflushed = false;
-          wire.flush();
+          connection.flush();
         } else {
           if (ending) {
             close();
@@ -144,7 +137,7 @@ final class Viewer implements Wire.Owner {
   }
 
   private void cut() {
-    wire.cut();
+    connection.cut();
     close();
   }
 
@@ -152,7 +145,7 @@ final class Viewer implements Wire.Owner {
     if (!closed) {
       closed = true;
       left.accept(this);
-      wire.finish();
+      connection.finish();
     }
   }
 }

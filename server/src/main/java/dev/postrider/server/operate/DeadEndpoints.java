@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Dead letters: list, look, requeue, discard; one by one or by conditions. */
 final class DeadEndpoints {
-  private static final Field REASON =
+  static final Field REASON =
       Field.text("reason", "Why, for the audit").between(1, 1000).mandatory();
   private static final Field ID = Field.of("id", Kind.ID, "The message's id");
 
@@ -174,7 +174,7 @@ final class DeadEndpoints {
 
   private Object requeueMany(Call call) throws SQLException {
     Selection selection = Selection.of(call);
-    Patience patience = new Patience();
+    TimeBudget timeBudget = new TimeBudget();
     @Nullable String fingerprint = selection.fingerprint();
     long count;
     if (!selection.ids().isEmpty()) {
@@ -185,18 +185,18 @@ final class DeadEndpoints {
               .each(
                   selection.filter(),
                   fingerprint,
-                  patience,
+                  timeBudget,
                   (ids, route) -> dead.requeue(call.actor(), ids, route));
     } else {
-      count = dead.requeue(call.actor(), selection.filter(), patience);
+      count = dead.requeue(call.actor(), selection.filter(), timeBudget);
     }
-    return new Done(count, !patience.over());
+    return new Done(count, !timeBudget.over());
   }
 
   private Object discardMany(Call call) throws SQLException {
     Selection selection = Selection.of(call);
     String reason = call.body().textOf("reason");
-    Patience patience = new Patience();
+    TimeBudget timeBudget = new TimeBudget();
     @Nullable String fingerprint = selection.fingerprint();
     long count;
     if (!selection.ids().isEmpty()) {
@@ -207,11 +207,11 @@ final class DeadEndpoints {
               .each(
                   selection.filter(),
                   fingerprint,
-                  patience,
+                  timeBudget,
                   (ids, route) -> dead.discard(call.actor(), reason, ids, route));
     } else {
-      count = dead.discard(call.actor(), reason, selection.filter(), patience);
+      count = dead.discard(call.actor(), reason, selection.filter(), timeBudget);
     }
-    return new Done(count, !patience.over());
+    return new Done(count, !timeBudget.over());
   }
 }

@@ -169,7 +169,7 @@ final class ReplayEndpoints {
 
   /** Counted for as long as a caller may be kept waiting. */
   private Object counted(ReplayFilter filter) throws SQLException {
-    Patience patience = new Patience();
+    TimeBudget timeBudget = new TimeBudget();
     long[] soFar = new long[1];
     try {
       ReplayCount count =
@@ -177,7 +177,7 @@ final class ReplayEndpoints {
               filter,
               matched -> {
                 soFar[0] = matched;
-                if (!patience.test(matched)) {
+                if (!timeBudget.test(matched)) {
                   throw new StillCounting();
                 }
               });

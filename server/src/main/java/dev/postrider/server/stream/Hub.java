@@ -72,8 +72,8 @@ final class Hub implements StreamTail.Reader, AutoCloseable {
   }
 
   /** On the place that was reserved for it. */
-  Client join(Subscription wanted, Wire wire) {
-    Client client = new Client(wanted, wire, this);
+  Client join(Subscription wanted, ClientConnection clientConnection) {
+    Client client = new Client(wanted, clientConnection, this);
     clients.add(client);
     if (closed) {
       client.end(Client.SHUTDOWN, null);
@@ -83,7 +83,7 @@ final class Hub implements StreamTail.Reader, AutoCloseable {
 
   void left(Client client) {
     if (clients.remove(client)) {
-      places.giveBack(client.wanted());
+      places.giveBack(client.wanted().token(), client.wanted().address());
     }
   }
 

@@ -105,12 +105,15 @@ public final class StreamFeature implements Feature {
     context.contentType(wanted.format().mediaType());
     // Proxies that collect answers before they pass them on would hold events back.
     context.header("X-Accel-Buffering", "no");
-    Wire.open(context, wire -> hub.join(wanted, wire), () -> hub.places().giveBack(wanted));
+    ClientConnection.open(
+        context,
+        connection -> hub.join(wanted, connection),
+        () -> hub.places().giveBack(wanted.token(), wanted.address()));
     return null;
   }
 
   private void takePlace(Subscription wanted) {
-    Places.@Nullable Full full = hub.places().take(wanted);
+    Places.@Nullable Full full = hub.places().take(wanted.token(), wanted.address());
     if (full == Places.Full.ALL) {
       throw unavailable("all places for stream clients are taken; try again, or elsewhere");
     } else if (full != null) {

@@ -2,15 +2,11 @@ package dev.postrider.server.console;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.postrider.access.Scope;
-import dev.postrider.access.Token;
-import dev.postrider.server.stream.Wire;
+import dev.postrider.server.stream.ClientConnection;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -20,17 +16,10 @@ class ViewerTest {
   private final Browser browser = new Browser();
   private final List<Viewer> left = new ArrayList<>();
   private long nowNanos;
-  private final Viewer viewer =
-      new Viewer(
-          browser,
-          new Token(
-              1, "viewer", null, Set.of(), Scope.ALL, "tests", Instant.EPOCH, null, null, null),
-          0,
-          left::add,
-          () -> nowNanos);
+  private final Viewer viewer = new Viewer(browser, 0, left::add, () -> nowNanos);
 
   /** A connection whose other end takes something, or not. */
-  private static final class Browser implements Wire {
+  private static final class Browser implements ClientConnection {
     private final List<String> taken = new ArrayList<>();
     private boolean takes = true;
     private boolean finished;
