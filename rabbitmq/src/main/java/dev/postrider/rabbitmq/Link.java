@@ -115,6 +115,17 @@ final class Link implements Lane.Watcher, BlockedListener {
     }
   }
 
+  /** Publishes one that was suspect; false if no channel or not enough room is there for it. */
+  boolean publishFreed(Parcel parcel) {
+    List<Lane> open = openLanes();
+    if (open.isEmpty() || !hasRoom()) {
+      return false;
+    }
+    Lane lane = open.get(Math.floorMod(parcel.id.hashCode(), open.size()));
+    publish(List.of(new Consignment(lane, parcel)), parcel.letter.body().length);
+    return true;
+  }
+
   /** A parcel and its way. */
   record Consignment(Lane lane, Parcel parcel) {
     private void publish() {
@@ -173,9 +184,7 @@ final class Link implements Lane.Watcher, BlockedListener {
   @Override
   public void confirmed(Parcel parcel, boolean delivered) {
     confirmedAtNanos = System.nanoTime();
-    if (delivered) {
-      suspects.clear(parcel);
-    }
+    suspects.clear(parcel);
   }
 
   /** One of them is to blame. Unless it is the only one, each is published again by itself. */

@@ -12,8 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Suspect messages, one at a time on a channel of their own: if the broker closes it, there is no
- * doubt which one did it. Holds no more than the relay has handed over. Thread-safe; publishes on
- * the worker's single thread.
+ * doubt which one did it. Those that are not suspect any more when their turn comes go the usual
+ * way. Holds no more than the relay has handed over. Thread-safe; publishes on the worker's single
+ * thread.
  */
 final class Quarantine implements Lane.Watcher {
   private static final Duration RETRY = Duration.ofSeconds(1);
@@ -65,10 +66,14 @@ final class Quarantine implements Lane.Watcher {
    */
   private @Nullable Parcel next() {
     for (Parcel next = waiting.poll(); next != null; next = waiting.poll()) {
-      if (config.pipelining() || !link.suspects().hasExchange(next.letter.exchange())) {
+      if (config.pipelining()) {
         return next;
       }
-      condemned.add(next);
+      if (link.suspects().hasExchange(next.letter.exchange())) {
+        condemned.add(next);
+      } else if (link.suspects().has(next) || !link.publishFreed(next)) {
+        return next;
+      }
     }
     return condemned.poll();
   }
@@ -155,8 +160,10 @@ final class Quarantine implements Lane.Watcher {
     if (current != null) {
       current.giveUpAll(outcome);
     }
-    for (Parcel parcel = next(); parcel != null; parcel = next()) {
-      parcel.settle(outcome);
+    for (Queue<Parcel> queue : List.of(waiting, condemned)) {
+      for (Parcel parcel = queue.poll(); parcel != null; parcel = queue.poll()) {
+        parcel.settle(outcome);
+      }
     }
   }
 }
