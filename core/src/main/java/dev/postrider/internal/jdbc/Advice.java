@@ -41,6 +41,8 @@ public final class Advice {
   }
 
   /**
+   * Says how to install or update the schema.
+   *
    * @param missing what is known to be missing; null if that is not known
    */
   public static String migrate(Schema schema, @Nullable String missing) {
