@@ -35,12 +35,12 @@ final class Receipt implements Callback {
   @Override
   public void onCompletion(@Nullable RecordMetadata metadata, @Nullable Exception error) {
     if (error == null) {
-      producer.acknowledged();
+      producer.acknowledged(metadata);
       // Without an offset: the broker had it already from an earlier try.
       boolean known = metadata != null && metadata.hasOffset();
       answer(known ? Outcome.delivered(String.valueOf(metadata)) : Outcome.delivered());
     } else {
-      Verdict verdict = producer.failed(error);
+      Verdict verdict = producer.failed(error, metadata);
       fail(isInnocent(error, verdict) ? new Verdict(REFUSED_BATCH, Scope.UNKNOWN) : verdict);
     }
   }
