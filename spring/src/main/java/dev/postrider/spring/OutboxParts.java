@@ -3,8 +3,8 @@ package dev.postrider.spring;
 import dev.postrider.enqueue.Outbox;
 import dev.postrider.message.JsonCodec;
 import dev.postrider.observe.RelayListener;
+import dev.postrider.schema.Schema;
 import dev.postrider.spring.PostriderAutoConfiguration.PersistenceFlush;
-import dev.postrider.store.Schema;
 import java.util.List;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
@@ -109,7 +109,7 @@ final class OutboxParts {
                 .getBeanProvider(RelayListener.class)
                 .orderedStream()
                 .toArray(RelayListener[]::new));
-    return new OutboxRelay(() -> plan.make(all), wake);
+    return new OutboxRelay(plan::subscribe, () -> plan.make(all), wake);
   }
 
   private DataSource connections(

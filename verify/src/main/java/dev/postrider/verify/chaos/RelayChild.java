@@ -1,9 +1,9 @@
 package dev.postrider.verify.chaos;
 
-import dev.postrider.dispatch.Destination;
-import dev.postrider.dispatch.DestinationOptions;
-import dev.postrider.dispatch.DestinationOptions.BreakerOptions;
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.Destination;
+import dev.postrider.destination.DestinationOptions;
+import dev.postrider.destination.DestinationOptions.BreakerOptions;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.envelope.Envelope;
 import dev.postrider.kafka.KafkaConfig;
 import dev.postrider.kafka.KafkaDestination;
@@ -176,7 +176,7 @@ final class RelayChild {
     }
 
     private void note(String destination, Settlement settlement, boolean accepted) {
-      Message message = settlement.claimed().message();
+      Message message = settlement.message();
       String id = message.id().toString();
       String code = settlement.code();
       long now = Clock.micros();

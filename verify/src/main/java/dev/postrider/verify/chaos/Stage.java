@@ -2,7 +2,7 @@ package dev.postrider.verify.chaos;
 
 import dev.postrider.deadletter.DeadLetterFilter;
 import dev.postrider.deadletter.DeadLetters;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import dev.postrider.verify.check.Checker;
 import dev.postrider.verify.check.History;
 import dev.postrider.verify.check.Report;
