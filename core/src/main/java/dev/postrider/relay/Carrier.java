@@ -8,7 +8,6 @@ import dev.postrider.message.Claimed;
 import dev.postrider.message.Settlement;
 import dev.postrider.observe.Silenced;
 import dev.postrider.relay.RestPolicy.Rest;
-import dev.postrider.relay.Routing.Load;
 import dev.postrider.settle.Verdicts;
 import dev.postrider.wake.Wakeup;
 import java.sql.Connection;
