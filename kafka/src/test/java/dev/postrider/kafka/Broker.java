@@ -17,8 +17,6 @@ import org.apache.kafka.common.acl.AclBinding;
 import org.apache.kafka.common.acl.AclBindingFilter;
 import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.acl.AclPermissionType;
-import org.apache.kafka.common.quota.ClientQuotaAlteration;
-import org.apache.kafka.common.quota.ClientQuotaEntity;
 import org.apache.kafka.common.resource.PatternType;
 import org.apache.kafka.common.resource.ResourcePattern;
 import org.apache.kafka.common.resource.ResourcePatternFilter;
@@ -98,19 +96,6 @@ final class Broker {
         admin ->
             admin
                 .createPartitions(Map.of(topic, NewPartitions.increaseTo(total)))
-                .all()
-                .get(30, TimeUnit.SECONDS));
-  }
-
-  /** How many bytes a second all clients of one user may write together. */
-  static void limit(String user, double bytesPerSecond) {
-    ClientQuotaEntity entity = new ClientQuotaEntity(Map.of(ClientQuotaEntity.USER, user));
-    ClientQuotaAlteration.Op limit =
-        new ClientQuotaAlteration.Op("producer_byte_rate", bytesPerSecond);
-    administer(
-        admin ->
-            admin
-                .alterClientQuotas(List.of(new ClientQuotaAlteration(entity, List.of(limit))))
                 .all()
                 .get(30, TimeUnit.SECONDS));
   }

@@ -224,26 +224,4 @@ class RunTroubleTest {
       }
     }
   }
-
-  /** Records wait in the client for longer than it tries: slow is not failed. */
-  @Test
-  @Tag("EN-18")
-  void throughASlowBrokerCostsNoAttempt() throws Exception {
-    String user = "u-" + UUID.randomUUID();
-    Broker.createUser(user, PASSWORD);
-    KafkaConfig.Builder config =
-        Broker.configFor(user, PASSWORD)
-            .deliveryTimeout(Duration.ofSeconds(2))
-            .property("batch.size", "1024"); // so that the limit stands between many requests
-    try (Topic topic = Topic.create();
-        Trial trial = trial(topic, config)) {
-      Broker.allowToWrite(user, topic.name);
-      Broker.limit(user, 10_000.0);
-      trial.enqueue(Trial.KEYLESS, null, random);
-      trial.start();
-      trial.finish();
-      trial.assertNothingLostAndAllInOrder();
-      trial.assertNoAttemptForInnocents();
-    }
-  }
 }
