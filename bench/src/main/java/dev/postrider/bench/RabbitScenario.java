@@ -1,6 +1,6 @@
 package dev.postrider.bench;
 
-import dev.postrider.dispatch.Destination;
+import dev.postrider.destination.Destination;
 import dev.postrider.envelope.Envelope;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;

@@ -1,6 +1,6 @@
 package dev.postrider.kafka;
 
-import dev.postrider.kafka.Verdict.Scope;
+import dev.postrider.kafka.SendFailure.Scope;
 import dev.postrider.message.Outcome;
 import java.util.List;
 import java.util.Set;
@@ -95,7 +95,7 @@ final class KafkaErrors {
           .map(Rule::code)
           .collect(Collectors.toCollection(TreeSet::new));
 
-  private final Secrets secrets;
+  private final SecretMask secrets;
   private final Set<String> deadAtOnce;
 
   /**
@@ -103,7 +103,7 @@ final class KafkaErrors {
    *
    * @param deadAtOnce codes, of {@link #MAY_BE_TERMINAL}, that are terminal here
    */
-  KafkaErrors(Secrets secrets, Set<String> deadAtOnce) {
+  KafkaErrors(SecretMask secrets, Set<String> deadAtOnce) {
     this.secrets = secrets;
     this.deadAtOnce = deadAtOnce;
   }
@@ -129,13 +129,13 @@ final class KafkaErrors {
    *
    * @param othersArrive whether the broker has lately acknowledged other records
    */
-  Verdict of(Throwable error, boolean othersArrive) {
+  SendFailure of(Throwable error, boolean othersArrive) {
     Throwable reason = reason(error);
     for (Rule rule : RULES) {
       if (rule.error().isInstance(reason)) {
         Kind kind = deadAtOnce.contains(rule.code()) ? Kind.TERMINAL : rule.kind();
         Outcome outcome = kind.outcome(rule.code(), text(error), othersArrive);
-        return new Verdict(outcome, rule.scope());
+        return new SendFailure(outcome, rule.scope());
       }
     }
     throw new AssertionError("the last rule fits everything");
@@ -145,11 +145,12 @@ final class KafkaErrors {
    * What {@code send} threw instead of handing it to the callback, which it does when the producer
    * takes no more records: closed, or in an error it does not leave.
    */
-  Verdict ofThrown(Throwable error) {
-    Verdict verdict = of(error, false);
-    return verdict.scope() == Scope.MESSAGE || verdict.scope() == Scope.DESTINATION
-        ? verdict
-        : new Verdict(Outcome.unavailable("kafka_producer_failed", text(error)), Scope.PRODUCER);
+  SendFailure ofThrown(Throwable error) {
+    SendFailure sendFailure = of(error, false);
+    return sendFailure.scope() == Scope.MESSAGE || sendFailure.scope() == Scope.DESTINATION
+        ? sendFailure
+        : new SendFailure(
+            Outcome.unavailable("kafka_producer_failed", text(error)), Scope.PRODUCER);
   }
 
   /** A wait that ended without metadata has, as its cause, what the broker said of the topic. */

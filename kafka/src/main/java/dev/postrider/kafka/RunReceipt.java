@@ -1,6 +1,6 @@
 package dev.postrider.kafka;
 
-import dev.postrider.dispatch.Destination.Answers;
+import dev.postrider.destination.Destination.Answers;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import java.util.concurrent.atomic.AtomicBoolean;

@@ -2,7 +2,7 @@ package dev.postrider.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.postrider.kafka.Verdict.Scope;
+import dev.postrider.kafka.SendFailure.Scope;
 import dev.postrider.message.Outcome;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("OP-6")
 @Tag("EN-10")
 class KafkaErrorsTest {
-  private final KafkaErrors errors = new KafkaErrors(new Secrets(Map.of()), Set.of());
+  private final KafkaErrors errors = new KafkaErrors(new SecretMask(Map.of()), Set.of());
   private final AtomicLong now = new AtomicLong();
   private final List<Outcome> broken = new ArrayList<>();
   private final LiveProducer producer =
@@ -67,17 +67,17 @@ class KafkaErrorsTest {
     "POLICY_VIOLATION, retryable kafka_error, UNKNOWN",
   })
   void brokersCodes(Errors code, String expected, Scope scope) {
-    Verdict verdict = errors.of(code.exception(), false);
-    assertThat(Sample.code(verdict.outcome())).isEqualTo(expected);
-    assertThat(verdict.scope()).isEqualTo(scope);
+    SendFailure sendFailure = errors.of(code.exception(), false);
+    assertThat(Sample.code(sendFailure.outcome())).isEqualTo(expected);
+    assertThat(sendFailure.scope()).isEqualTo(scope);
   }
 
   @Test
   void whatSomebodyCanMendIsTerminalIfOneSaysSoAndNothingElseChanges() {
     KafkaErrors strict =
-        new KafkaErrors(new Secrets(Map.of()), Set.of("kafka_topic_authorization"));
-    Verdict verdict = strict.of(Errors.TOPIC_AUTHORIZATION_FAILED.exception(), false);
-    assertThat(Sample.code(verdict.outcome())).isEqualTo("terminal kafka_topic_authorization");
+        new KafkaErrors(new SecretMask(Map.of()), Set.of("kafka_topic_authorization"));
+    SendFailure sendFailure = strict.of(Errors.TOPIC_AUTHORIZATION_FAILED.exception(), false);
+    assertThat(Sample.code(sendFailure.outcome())).isEqualTo("terminal kafka_topic_authorization");
     for (Errors code : Errors.values()) {
       if (code != Errors.NONE && code != Errors.TOPIC_AUTHORIZATION_FAILED) {
         assertThat(strict.of(code.exception(), false))
@@ -107,7 +107,7 @@ class KafkaErrorsTest {
     TimeoutException election =
         new TimeoutException("after 500 ms", new LeaderNotAvailableException("soon"));
     assertThat(errors.of(election, false).scope()).isEqualTo(Scope.TOPIC);
-    Verdict silence = errors.of(new TimeoutException("after 500 ms"), false);
+    SendFailure silence = errors.of(new TimeoutException("after 500 ms"), false);
     assertThat(silence.scope()).isEqualTo(Scope.DESTINATION);
     assertThat(Sample.code(errors.of(new BufferExhaustedException("full"), true).outcome()))
         .isEqualTo("unavailable kafka_buffer_full");

@@ -52,7 +52,7 @@ class KafkaPageTest {
 
   @Test
   void itListsEveryCodeThatErrorsBecome() throws Exception {
-    KafkaErrors errors = new KafkaErrors(new Secrets(Map.of()), Set.of());
+    KafkaErrors errors = new KafkaErrors(new SecretMask(Map.of()), Set.of());
     String page = Files.readString(PAGE);
     for (Errors error : Errors.values()) {
       if (error != Errors.NONE) {

@@ -15,16 +15,16 @@ import org.jspecify.annotations.Nullable;
  * doubt which one did it. Holds no more than the relay has handed over. Thread-safe; publishes on
  * the worker's single thread.
  */
-final class Quarantine implements Lane.Watcher {
+final class Quarantine implements ConfirmChannel.Watcher {
   private static final Duration RETRY = Duration.ofSeconds(1);
 
   private final Link link;
   private final RabbitConfig config;
   private final Executor worker;
-  private final Queue<Parcel> waiting = new ConcurrentLinkedQueue<>();
-  private final Queue<Parcel> condemned = new ConcurrentLinkedQueue<>();
-  private volatile @Nullable Lane lane;
-  private @Nullable Parcel inFlight;
+  private final Queue<PendingConfirm> waiting = new ConcurrentLinkedQueue<>();
+  private final Queue<PendingConfirm> condemned = new ConcurrentLinkedQueue<>();
+  private volatile @Nullable ConfirmChannel confirmChannel;
+  private @Nullable PendingConfirm inFlight;
 
   Quarantine(Link link, RabbitConfig config, Executor worker) {
     this.link = link;
@@ -32,8 +32,8 @@ final class Quarantine implements Lane.Watcher {
     this.worker = worker;
   }
 
-  void add(Parcel parcel) {
-    waiting.add(parcel);
+  void add(PendingConfirm pendingConfirm) {
+    waiting.add(pendingConfirm);
     Outcome end = link.end();
     if (end != null) {
       giveUpAll(end); // it came after the others had been given up
@@ -46,7 +46,7 @@ final class Quarantine implements Lane.Watcher {
   private void pump() {
     while (inFlight == null || inFlight.isSettled()) {
       inFlight = null;
-      Parcel next = next();
+      PendingConfirm next = next();
       if (next == null) {
         return;
       }
@@ -63,9 +63,9 @@ final class Quarantine implements Lane.Watcher {
    * Those for an exchange that surely closes the channel go last: the others may be innocent. With
    * pipelining all stay in their order, since they may be of one key.
    */
-  private @Nullable Parcel next() {
-    for (Parcel next = waiting.poll(); next != null; next = waiting.poll()) {
-      if (config.pipelining() || !link.suspects().hasExchange(next.letter.exchange())) {
+  private @Nullable PendingConfirm next() {
+    for (PendingConfirm next = waiting.poll(); next != null; next = waiting.poll()) {
+      if (config.pipelining() || !link.suspects().hasExchange(next.publication.exchange())) {
         return next;
       }
       condemned.add(next);
@@ -74,25 +74,27 @@ final class Quarantine implements Lane.Watcher {
   }
 
   /** Half of its time must be left, or it would be blamed for having had to wait. */
-  private @Nullable Outcome obstacle(Parcel parcel) {
+  private @Nullable Outcome obstacle(PendingConfirm pendingConfirm) {
     Outcome obstacle = link.closedOrBlocked();
     long half = config.confirmTimeout().toNanos() / 2;
-    return obstacle == null && parcel.overdue(System.nanoTime() + half)
+    return obstacle == null && pendingConfirm.overdue(System.nanoTime() + half)
         ? Outcome.notSent("quarantine_full", "too many suspect messages wait before it", RETRY)
         : obstacle;
   }
 
-  private void publish(Parcel parcel) {
+  private void publish(PendingConfirm pendingConfirm) {
     try {
-      Lane current = lane;
+      ConfirmChannel current = confirmChannel;
       if (current == null || !current.isOpen()) {
         current = link.newLane(this);
-        lane = current;
+        confirmChannel = current;
       }
-      inFlight = parcel;
-      link.publish(List.of(new Link.Consignment(current, parcel)), parcel.letter.body().length);
+      inFlight = pendingConfirm;
+      link.publish(
+          List.of(new Link.QueuedPublish(current, pendingConfirm)),
+          pendingConfirm.publication.body().length);
     } catch (IOException | RuntimeException e) {
-      parcel.settle(
+      pendingConfirm.settle(
           Outcome.unavailable("channel_failed", "no channel could be opened: " + Replies.text(e)));
       link.fail(
           Outcome.unavailable("channel_failed", "no channel could be opened: " + Replies.text(e)));
@@ -106,8 +108,8 @@ final class Quarantine implements Lane.Watcher {
   }
 
   @Override
-  public void confirmed(Parcel parcel, boolean delivered) {
-    link.confirmed(parcel, delivered);
+  public void confirmed(PendingConfirm pendingConfirm, boolean delivered) {
+    link.confirmed(pendingConfirm, delivered);
     if (!delivered) {
       releaseBehind();
     }
@@ -115,8 +117,9 @@ final class Quarantine implements Lane.Watcher {
   }
 
   @Override
-  public void closed(Lane closed, ShutdownSignalException signal, List<Parcel> unconfirmed) {
-    unconfirmed.forEach(parcel -> link.blame(parcel, signal));
+  public void closed(
+      ConfirmChannel closed, ShutdownSignalException signal, List<PendingConfirm> unconfirmed) {
+    unconfirmed.forEach(pendingConfirm -> link.blame(pendingConfirm, signal));
     releaseBehind();
     worker.execute(this::pump);
   }
@@ -125,14 +128,16 @@ final class Quarantine implements Lane.Watcher {
   private void releaseBehind() {
     if (config.pipelining()) {
       Outcome behind = Replies.behind();
-      for (Parcel parcel = waiting.poll(); parcel != null; parcel = waiting.poll()) {
-        parcel.settle(behind);
+      for (PendingConfirm pendingConfirm = waiting.poll();
+          pendingConfirm != null;
+          pendingConfirm = waiting.poll()) {
+        pendingConfirm.settle(behind);
       }
     }
   }
 
   @Override
-  public void retired(Lane retired) {
+  public void retired(ConfirmChannel retired) {
     link.retired(retired);
   }
 
@@ -142,7 +147,7 @@ final class Quarantine implements Lane.Watcher {
   }
 
   void sweep(long nowNanos, Outcome late) {
-    Lane current = lane;
+    ConfirmChannel current = confirmChannel;
     if (current != null && current.giveUpOverdue(nowNanos, late)) {
       current.retire();
       releaseBehind();
@@ -151,12 +156,12 @@ final class Quarantine implements Lane.Watcher {
   }
 
   void giveUpAll(Outcome outcome) {
-    Lane current = lane;
+    ConfirmChannel current = confirmChannel;
     if (current != null) {
       current.giveUpAll(outcome);
     }
-    for (Parcel parcel = next(); parcel != null; parcel = next()) {
-      parcel.settle(outcome);
+    for (PendingConfirm pendingConfirm = next(); pendingConfirm != null; pendingConfirm = next()) {
+      pendingConfirm.settle(outcome);
     }
   }
 }

@@ -38,12 +38,13 @@ final class Suspects {
     any = true;
   }
 
-  boolean has(Parcel parcel) {
+  boolean has(PendingConfirm pendingConfirm) {
     if (!any) {
       return false;
     }
     synchronized (this) {
-      return messages.containsKey(parcel.id) || exchanges.containsKey(parcel.letter.exchange());
+      return messages.containsKey(pendingConfirm.id)
+          || exchanges.containsKey(pendingConfirm.publication.exchange());
     }
   }
 
@@ -51,11 +52,11 @@ final class Suspects {
     return exchanges.containsKey(exchange);
   }
 
-  void clear(Parcel delivered) {
+  void clear(PendingConfirm delivered) {
     if (any) {
       synchronized (this) {
         messages.remove(delivered.id);
-        exchanges.remove(delivered.letter.exchange());
+        exchanges.remove(delivered.publication.exchange());
         any = !messages.isEmpty() || !exchanges.isEmpty();
       }
     }

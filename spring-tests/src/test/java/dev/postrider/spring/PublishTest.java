@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.postrider.message.JsonCodec;
 import dev.postrider.message.NewMessage;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import dev.postrider.testkit.TestPostgres;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;

@@ -1,7 +1,7 @@
 package dev.postrider.spring;
 
-import dev.postrider.dispatch.Destination;
-import dev.postrider.dispatch.DestinationOptions;
+import dev.postrider.destination.Destination;
+import dev.postrider.destination.DestinationOptions;
 import dev.postrider.envelope.Envelope;
 import dev.postrider.message.PostriderException;
 import dev.postrider.spring.DestinationProperties.EnvelopeName;

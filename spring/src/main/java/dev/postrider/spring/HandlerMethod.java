@@ -1,6 +1,6 @@
 package dev.postrider.spring;
 
-import dev.postrider.dispatch.MessageHandler;
+import dev.postrider.destination.MessageHandler;
 import dev.postrider.message.ErrorReport;
 import dev.postrider.message.JsonCodec;
 import dev.postrider.message.Message;

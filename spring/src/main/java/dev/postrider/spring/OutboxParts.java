@@ -4,8 +4,8 @@ import dev.postrider.enqueue.Outbox;
 import dev.postrider.message.JsonCodec;
 import dev.postrider.message.PostriderException;
 import dev.postrider.observe.RelayListener;
+import dev.postrider.schema.Schema;
 import dev.postrider.spring.PostriderAutoConfiguration.PersistenceFlush;
-import dev.postrider.store.Schema;
 import java.util.List;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
@@ -126,7 +126,7 @@ final class OutboxParts {
                 .getBeanProvider(RelayListener.class)
                 .orderedStream()
                 .toArray(RelayListener[]::new));
-    return new OutboxRelay(() -> plan.make(all), wake);
+    return new OutboxRelay(plan::subscribe, () -> plan.make(all), wake);
   }
 
   private DataSource connections(

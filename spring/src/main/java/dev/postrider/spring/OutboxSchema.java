@@ -1,8 +1,8 @@
 package dev.postrider.spring;
 
 import dev.postrider.message.PostriderException;
-import dev.postrider.store.Migrations;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Migrations;
+import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.sql.SQLException;
 import javax.sql.DataSource;

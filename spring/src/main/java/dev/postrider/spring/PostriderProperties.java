@@ -145,6 +145,8 @@ public record PostriderProperties(
    *
    * @param namespace Namespace of the messages, or * for all.
    * @param topic Topic of the messages, or * for all.
+   * @param subscription Name of a subscription of the topic, which then gets every message on its
+   *     own. It needs an exact namespace and topic.
    * @param destination Name of the destination.
    * @param retry How failed messages of this route are retried, where it differs from
    *     postrider.retry.
@@ -152,6 +154,7 @@ public record PostriderProperties(
   public record Route(
       String namespace,
       @DefaultValue("*") String topic,
+      @DefaultValue("") String subscription,
       String destination,
       @DefaultValue Retry retry) {}
 

@@ -4,7 +4,7 @@ import dev.postrider.enqueue.Outbox;
 import dev.postrider.message.Enqueued;
 import dev.postrider.message.JsonCodec;
 import dev.postrider.message.NewMessage;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

@@ -134,7 +134,8 @@ public final class Section implements AutoCloseable {
 
   public int number(String key, int otherwise, int min, int max) {
     return given(
-        read(key, otherwise, text -> Values.integer(text, min, max), String::valueOf), otherwise);
+        read(key, otherwise, text -> ValueParser.integer(text, min, max), String::valueOf),
+        otherwise);
   }
 
   public double fraction(String key, double otherwise) {
@@ -142,7 +143,7 @@ public final class Section implements AutoCloseable {
         read(
             key,
             otherwise,
-            text -> Values.parse(text, "a number", Double::valueOf),
+            text -> ValueParser.parse(text, "a number", Double::valueOf),
             String::valueOf),
         otherwise);
   }
@@ -153,18 +154,22 @@ public final class Section implements AutoCloseable {
         read(
             key,
             otherwise,
-            text -> Values.within(Units.size(text), min, max, "a size in bytes from"),
+            text -> ValueParser.within(Units.size(text), min, max, "a size in bytes from"),
             String::valueOf),
         otherwise);
   }
 
   public boolean flag(String key, boolean otherwise) {
-    return given(read(key, otherwise, Values::truth, String::valueOf), otherwise);
+    return given(read(key, otherwise, ValueParser::truth, String::valueOf), otherwise);
   }
 
   public Duration duration(String key, Duration otherwise, Duration min, Duration max) {
     return given(
-        read(key, otherwise, text -> Values.between(Units.duration(text), min, max), Units::text),
+        read(
+            key,
+            otherwise,
+            text -> ValueParser.between(Units.duration(text), min, max),
+            Units::text),
         otherwise);
   }
 
@@ -176,8 +181,8 @@ public final class Section implements AutoCloseable {
         read(
             key,
             usual,
-            text -> Values.orNever(text, min, max),
-            value -> value.map(Units::text).orElse(Values.NEVER)),
+            text -> ValueParser.orNever(text, min, max),
+            value -> value.map(Units::text).orElse(ValueParser.NEVER)),
         usual);
   }
 
@@ -187,8 +192,8 @@ public final class Section implements AutoCloseable {
         read(
             key,
             otherwise,
-            text -> Values.constant(text, otherwise.getDeclaringClass()),
-            Values::name),
+            text -> ValueParser.constant(text, otherwise.getDeclaringClass()),
+            ValueParser::name),
         otherwise);
   }
 

@@ -70,6 +70,7 @@ declare
   v_token bigint;
 begin
   perform postrider.check_isolation();
+  perform postrider.check_held_once(p_worker, array[p_id]);
   loop
     select q.tid, q.key_id, l.token into v_row
       from postrider.queue_rows(array[p_id]) q

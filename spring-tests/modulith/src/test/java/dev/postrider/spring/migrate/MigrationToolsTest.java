@@ -2,8 +2,8 @@ package dev.postrider.spring.migrate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.postrider.store.Migrations;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Migrations;
+import dev.postrider.schema.Schema;
 import dev.postrider.testkit.TestPostgres;
 import java.nio.file.Files;
 import java.nio.file.Path;
