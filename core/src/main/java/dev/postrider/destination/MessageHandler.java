@@ -5,7 +5,8 @@ import dev.postrider.message.Outcome;
 
 /**
  * Your own code as a destination. A thrown exception counts as retryable, except {@link
- * dev.postrider.message.UnreadablePayloadException}, which counts as terminal. Must be thread-safe: a relay calls it from several threads at a time.
+ * dev.postrider.message.UnreadablePayloadException}, which counts as terminal. Must be thread-safe:
+ * a relay calls it from several threads at a time.
  */
 @FunctionalInterface
 public interface MessageHandler {

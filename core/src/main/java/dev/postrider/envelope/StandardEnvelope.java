@@ -1,7 +1,6 @@
 package dev.postrider.envelope;
 
 import dev.postrider.internal.envelope.Tenant;
-
 import dev.postrider.internal.text.JsonObject;
 import dev.postrider.message.Message;
 import java.util.Map;

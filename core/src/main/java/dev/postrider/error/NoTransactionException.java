@@ -5,7 +5,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 
 /**
- * A write that belongs into the caller's transaction was tried outside one. Nothing was written. Thread-safe.
+ * A write that belongs into the caller's transaction was tried outside one. Nothing was written.
+ * Thread-safe.
  */
 public final class NoTransactionException extends PostriderException {
   private static final long serialVersionUID = 1L;

@@ -3,7 +3,10 @@ package dev.postrider.error;
 import dev.postrider.message.PostriderException;
 import org.jspecify.annotations.Nullable;
 
-/** An operator's act was refused; the message says what was expected. Nothing was changed. Thread-safe. */
+/**
+ * An operator's act was refused; the message says what was expected. Nothing was changed.
+ * Thread-safe.
+ */
 public final class RefusedException extends PostriderException {
   private static final long serialVersionUID = 1L;
 

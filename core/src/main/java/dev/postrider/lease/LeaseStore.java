@@ -197,9 +197,7 @@ public final class LeaseStore {
     earlier.ifPresent(
         hit ->
             count(
-                FlushOutcome.DEDUP_HIT,
-                1,
-                line -> line.put("target", target).put("id", hit.id())));
+                FlushOutcome.DEDUP_HIT, 1, line -> line.put("target", target).put("id", hit.id())));
     return earlier;
   }
 

@@ -4,10 +4,10 @@ import dev.postrider.internal.claim.ClaimPath;
 import dev.postrider.internal.claim.ClaimRequest;
 import dev.postrider.internal.claim.ClaimResult;
 import dev.postrider.internal.claim.Claims;
+import dev.postrider.internal.protocol.ClaimSettlement;
+import dev.postrider.internal.protocol.Claimed;
 import dev.postrider.internal.protocol.Protocol;
 import dev.postrider.internal.settle.Settlements;
-import dev.postrider.internal.protocol.Claimed;
-import dev.postrider.internal.protocol.ClaimSettlement;
 import dev.postrider.observe.RelayListener;
 import dev.postrider.relay.Routing.Load;
 import java.sql.Connection;
@@ -51,7 +51,8 @@ final class Exchange {
    * @param full whether a claim took about all it had room for, so that there is probably more
    * @param partial whether a claim did not look at everything
    */
-  record Result(Set<ClaimSettlement> refused, List<Claimed> claimed, boolean full, boolean partial) {}
+  record Result(
+      Set<ClaimSettlement> refused, List<Claimed> claimed, boolean full, boolean partial) {}
 
   /** What one claim did. */
   private record Claim(List<Claimed> messages, boolean full, boolean partial) {}

@@ -2,8 +2,8 @@ package dev.postrider.relay;
 
 import dev.postrider.internal.dispatch.LeaseClock;
 import dev.postrider.internal.protocol.Answered;
-import dev.postrider.internal.protocol.Claimed;
 import dev.postrider.internal.protocol.ClaimSettlement;
+import dev.postrider.internal.protocol.Claimed;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -95,7 +95,8 @@ public final class Relay implements AutoCloseable {
             new UnroutedTopics(routing, builder.schema),
             ringOwners);
     this.maintenance = new Maintenance(config, stages, sessions, carriers, dispatchers, fleet);
-    this.declares = builder.bindings.stream().anyMatch(binding -> !binding.subscription().isEmpty());
+    this.declares =
+        builder.bindings.stream().anyMatch(binding -> !binding.subscription().isEmpty());
     this.retains = !builder.retention.periods().isEmpty();
     this.retention =
         new Retention(

@@ -1,8 +1,8 @@
 package dev.postrider.relay;
 
 import dev.postrider.internal.dispatch.Dispatcher;
-import dev.postrider.internal.settle.SettlementRules;
 import dev.postrider.internal.protocol.Claimed;
+import dev.postrider.internal.settle.SettlementRules;
 import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.RetryPolicy;

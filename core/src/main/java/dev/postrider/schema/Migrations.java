@@ -1,8 +1,7 @@
 package dev.postrider.schema;
 
-import dev.postrider.internal.protocol.Version;
-
 import dev.postrider.internal.jdbc.Advice;
+import dev.postrider.internal.protocol.Version;
 import dev.postrider.message.PostriderException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

@@ -62,7 +62,15 @@ class PublicApiTest {
     Map<String, Set<String>> used = new TreeMap<>();
     List<String> modules =
         List.of(
-            "archive-s3", "cli", "embedded", "kafka", "rabbitmq", "server", "spring", "testkit", "webhook");
+            "archive-s3",
+            "cli",
+            "embedded",
+            "kafka",
+            "rabbitmq",
+            "server",
+            "spring",
+            "testkit",
+            "webhook");
     for (String module : modules) {
       for (Path file : files(Path.of("..", module, "src/main/java"), 20)) {
         INTERNAL
@@ -70,7 +78,9 @@ class PublicApiTest {
             .results()
             .map(match -> match.group(1))
             .forEach(
-                name -> used.computeIfAbsent(name, n -> new TreeSet<>()).add("dev.postrider." + module));
+                name ->
+                    used.computeIfAbsent(name, n -> new TreeSet<>())
+                        .add("dev.postrider." + module));
       }
     }
     Map<String, Set<String>> friends = exports();

@@ -198,9 +198,7 @@ class ForgeryTest {
         new LeaseStore(database.dataSource(), Schema.DEFAULT, "forger", LeaseOptions.DEFAULT);
     List<Message> messages = new ArrayList<>();
     while (messages.size() < sent) {
-      store
-          .claim("shop", 1000, Duration.ofMinutes(1))
-          .forEach(messages::add);
+      store.claim("shop", 1000, Duration.ofMinutes(1)).forEach(messages::add);
     }
     return messages;
   }

@@ -4,9 +4,9 @@ import static dev.postrider.relay.ClaimedMessages.claimed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.internal.protocol.Answered;
+import dev.postrider.internal.protocol.ClaimSettlement;
 import dev.postrider.internal.protocol.Claimed;
 import dev.postrider.message.Outcome;
-import dev.postrider.internal.protocol.ClaimSettlement;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;

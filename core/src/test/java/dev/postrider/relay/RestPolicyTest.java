@@ -3,8 +3,8 @@ package dev.postrider.relay;
 import static dev.postrider.relay.ClaimedMessages.claimed;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.postrider.internal.wake.Wakeup.Reason;
 import dev.postrider.internal.protocol.Claimed;
+import dev.postrider.internal.wake.Wakeup.Reason;
 import dev.postrider.relay.RestPolicy.Rest;
 import java.time.Duration;
 import java.util.List;

@@ -3,8 +3,8 @@ package dev.postrider.kafka;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.postrider.envelope.Envelope;
-import dev.postrider.internal.envelope.EventHeaders;
 import dev.postrider.envelope.Sealed;
+import dev.postrider.internal.envelope.EventHeaders;
 import dev.postrider.internal.envelope.Template;
 import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Message;

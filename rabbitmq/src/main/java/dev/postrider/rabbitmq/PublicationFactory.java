@@ -1,8 +1,8 @@
 package dev.postrider.rabbitmq;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
-import dev.postrider.internal.envelope.EventHeaders;
 import dev.postrider.envelope.Sealed;
+import dev.postrider.internal.envelope.EventHeaders;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.PostriderException;

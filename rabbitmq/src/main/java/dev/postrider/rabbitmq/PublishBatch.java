@@ -34,8 +34,8 @@ final class PublishBatch {
   private final Map<String, Boolean> suspectKeys = new HashMap<>();
 
   /**
-   * @param confirmChannels those that were open at the start: a key never changes its channel within a
-   *     batch
+   * @param confirmChannels those that were open at the start: a key never changes its channel
+   *     within a batch
    */
   PublishBatch(
       RabbitConfig config,

@@ -1,14 +1,14 @@
 package dev.postrider.spring;
 
 import dev.postrider.destination.Destination;
+import dev.postrider.error.DatabaseError;
 import dev.postrider.message.PostriderException;
 import dev.postrider.message.RetryPolicy;
 import dev.postrider.message.Route;
 import dev.postrider.observe.RelayListener;
+import dev.postrider.operations.Subscriptions;
 import dev.postrider.relay.Relay;
 import dev.postrider.relay.RouteOptions;
-import dev.postrider.error.DatabaseError;
-import dev.postrider.operations.Subscriptions;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Comparator;

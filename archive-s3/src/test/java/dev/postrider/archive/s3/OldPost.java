@@ -1,9 +1,9 @@
 package dev.postrider.archive.s3;
 
 import dev.postrider.archive.ArchiveConfig;
-import dev.postrider.internal.archive.ArchiveFile;
 import dev.postrider.archive.ArchiveStorage;
 import dev.postrider.internal.archive.Archive;
+import dev.postrider.internal.archive.ArchiveFile;
 import dev.postrider.internal.archive.ArchiveReport;
 import dev.postrider.schema.Schema;
 import dev.postrider.testkit.TestPostgres;

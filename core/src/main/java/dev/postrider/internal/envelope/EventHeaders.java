@@ -1,6 +1,5 @@
 package dev.postrider.internal.envelope;
 
-
 import dev.postrider.message.Message;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,6 +1,5 @@
 package dev.postrider.internal.envelope;
 
-
 import dev.postrider.message.Message;
 import dev.postrider.message.PostriderException;
 import java.util.ArrayList;

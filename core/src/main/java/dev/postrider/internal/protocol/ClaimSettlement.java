@@ -2,8 +2,6 @@ package dev.postrider.internal.protocol;
 
 import dev.postrider.message.Message;
 import dev.postrider.message.Settlement;
-
-
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -22,8 +20,8 @@ public record ClaimSettlement(
     return claimed.message();
   }
 
-
-  public static ClaimSettlement delivered(Claimed claimed, int latencyMs, @Nullable String reference) {
+  public static ClaimSettlement delivered(
+      Claimed claimed, int latencyMs, @Nullable String reference) {
     return new ClaimSettlement(
         claimed, Decision.DELIVERED, latencyMs, Duration.ZERO, null, null, reference);
   }
@@ -48,7 +46,9 @@ public record ClaimSettlement(
   }
 
   /** Goes back as it was, because the destination as a whole was not there. */
-  public static ClaimSettlement unavailable(Claimed claimed, int latencyMs, String code, String error) {
-    return new ClaimSettlement(claimed, Decision.RELEASED, latencyMs, Duration.ZERO, code, error, null);
+  public static ClaimSettlement unavailable(
+      Claimed claimed, int latencyMs, String code, String error) {
+    return new ClaimSettlement(
+        claimed, Decision.RELEASED, latencyMs, Duration.ZERO, code, error, null);
   }
 }

@@ -1,7 +1,6 @@
 package dev.postrider.internal.protocol;
 
 import dev.postrider.message.Message;
-
 import java.util.Map;
 
 /**

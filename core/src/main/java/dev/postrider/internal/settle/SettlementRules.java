@@ -1,12 +1,12 @@
 package dev.postrider.internal.settle;
 
 import dev.postrider.internal.protocol.Answered;
-import dev.postrider.internal.protocol.Protocol;
+import dev.postrider.internal.protocol.ClaimSettlement;
 import dev.postrider.internal.protocol.Claimed;
+import dev.postrider.internal.protocol.Protocol;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.RetryPolicy;
 import dev.postrider.message.RetryPolicy.DeadPolicy;
-import dev.postrider.internal.protocol.ClaimSettlement;
 import dev.postrider.message.Settlement.Decision;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -62,7 +62,8 @@ public final class SettlementRules {
     return ClaimSettlement.deferred(claimed, latencyMs, deferral, null, null);
   }
 
-  private static ClaimSettlement retry(Answered answered, RetryPolicy policy, Outcome.Retryable retry) {
+  private static ClaimSettlement retry(
+      Answered answered, RetryPolicy policy, Outcome.Retryable retry) {
     Duration delay = policy.backoff().delay(answered.claimed().message().attempt());
     return new ClaimSettlement(
         answered.claimed(),
@@ -82,7 +83,8 @@ public final class SettlementRules {
     return asked.compareTo(RETRY_AFTER_MAX) > 0 ? RETRY_AFTER_MAX : asked;
   }
 
-  private static ClaimSettlement dead(Answered answered, RetryPolicy policy, String code, String error) {
+  private static ClaimSettlement dead(
+      Answered answered, RetryPolicy policy, String code, String error) {
     boolean block = policy.onDead() == DeadPolicy.BLOCK && answered.claimed().ordered();
     return new ClaimSettlement(
         answered.claimed(),

@@ -38,8 +38,8 @@ public final class Settlements {
   }
 
   /** Returns those that were refused because their lease is lost. */
-  public Set<ClaimSettlement> record(Connection connection, int worker, List<ClaimSettlement> settlements)
-      throws SQLException {
+  public Set<ClaimSettlement> record(
+      Connection connection, int worker, List<ClaimSettlement> settlements) throws SQLException {
     Set<ClaimSettlement> refused = Collections.newSetFromMap(new IdentityHashMap<>());
     for (List<ClaimSettlement> one : bySubscription(settlements)) {
       Set<UUID> ids = settle(connection, worker, one);
@@ -51,7 +51,8 @@ public final class Settlements {
   }
 
   /** One call settles a message once, and several subscriptions may have the same message. */
-  private static Collection<List<ClaimSettlement>> bySubscription(List<ClaimSettlement> settlements) {
+  private static Collection<List<ClaimSettlement>> bySubscription(
+      List<ClaimSettlement> settlements) {
     Map<String, List<ClaimSettlement>> groups = new LinkedHashMap<>();
     for (ClaimSettlement settlement : settlements) {
       String subscription = settlement.claimed().message().route().subscription();

@@ -1,12 +1,12 @@
 package dev.postrider.internal.protocol;
 
-import dev.postrider.message.Message;
 import static dev.postrider.testing.Postbox.MINUTE;
 import static dev.postrider.testing.Postbox.NAMESPACE;
 import static dev.postrider.testing.Postbox.ids;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.lease.LeaseStore;
+import dev.postrider.message.Message;
 import dev.postrider.testing.Postbox;
 import java.util.ArrayList;
 import java.util.List;
@@ -91,8 +91,7 @@ class FairShareTest {
     backlog("null", "null");
     backlog("'k' || i", "null");
     List<Message> claimed = claim(2);
-    assertThat(claimed.stream().filter(c -> c.key() == null).count())
-        .isBetween(50L, 150L);
+    assertThat(claimed.stream().filter(c -> c.key() == null).count()).isBetween(50L, 150L);
   }
 
   /** More tenants than one claim looks at: each has its turn. */

@@ -1,6 +1,5 @@
 package dev.postrider.internal.protocol;
 
-import dev.postrider.message.Message;
 import static dev.postrider.testing.Postbox.MINUTE;
 import static dev.postrider.testing.Postbox.NAMESPACE;
 import static dev.postrider.testing.Postbox.ids;
@@ -8,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.lease.LeaseOptions;
 import dev.postrider.lease.LeaseStore;
+import dev.postrider.message.Message;
 import dev.postrider.message.RetryPolicy;
 import dev.postrider.message.RetryPolicy.DeadPolicy;
 import dev.postrider.message.Route;

@@ -1,6 +1,5 @@
 package dev.postrider.internal.protocol;
 
-import dev.postrider.message.Message;
 import static dev.postrider.testing.Postbox.MINUTE;
 import static dev.postrider.testing.Postbox.NAMESPACE;
 import static dev.postrider.testing.Postbox.ids;
@@ -10,6 +9,7 @@ import dev.postrider.deadletter.DeadLetterFilter;
 import dev.postrider.deadletter.DeadLetters;
 import dev.postrider.internal.protocol.Jam.Cause;
 import dev.postrider.lease.LeaseStore;
+import dev.postrider.message.Message;
 import dev.postrider.schema.Schema;
 import dev.postrider.testing.Pages;
 import dev.postrider.testing.Postbox;

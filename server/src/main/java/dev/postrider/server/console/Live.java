@@ -23,7 +23,6 @@ import dev.postrider.server.operate.Status;
 import dev.postrider.server.stream.ClientConnection;
 import dev.postrider.server.stream.Places;
 import dev.postrider.server.stream.StreamConfig;
-import dev.postrider.server.stream.ClientConnection;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;

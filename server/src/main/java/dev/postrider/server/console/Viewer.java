@@ -1,6 +1,5 @@
 package dev.postrider.server.console;
 
-import dev.postrider.access.Token;
 import dev.postrider.internal.text.LogLine;
 import dev.postrider.server.stream.ClientConnection;
 import java.io.IOException;

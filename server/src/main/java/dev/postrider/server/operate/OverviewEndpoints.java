@@ -1,6 +1,7 @@
 package dev.postrider.server.operate;
 
 import dev.postrider.access.Permission;
+import dev.postrider.internal.monitor.AuditFilter;
 import dev.postrider.internal.monitor.AuditLog;
 import dev.postrider.internal.monitor.Fleet;
 import dev.postrider.internal.monitor.LiveRelay;
@@ -11,12 +12,11 @@ import dev.postrider.operations.Pauses;
 import dev.postrider.schema.Schema;
 import dev.postrider.server.api.Call;
 import dev.postrider.server.api.Endpoint;
+import dev.postrider.server.api.Field;
 import dev.postrider.server.api.Kind;
 import dev.postrider.server.api.Listing;
-import dev.postrider.server.api.Field;
 import dev.postrider.server.api.Paging;
 import dev.postrider.server.api.Values;
-import dev.postrider.internal.monitor.AuditFilter;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

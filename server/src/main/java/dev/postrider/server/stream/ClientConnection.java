@@ -1,7 +1,5 @@
 package dev.postrider.server.stream;
 
-import dev.postrider.internal.text.LogLine;
-import dev.postrider.server.api.Call;
 import io.javalin.http.Context;
 import java.io.IOException;
 import java.time.Duration;

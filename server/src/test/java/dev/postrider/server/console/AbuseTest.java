@@ -87,7 +87,8 @@ class AbuseTest {
       visit.sees("more characters; download it to see them");
       visit.button("Text").click();
       visit.page.locator("pre.payload").waitFor();
-      assertThat((int) visit.page.evaluate("document.querySelector('pre.payload').textContent.length"))
+      assertThat(
+              (int) visit.page.evaluate("document.querySelector('pre.payload').textContent.length"))
           .isLessThan(30_000);
     }
   }
@@ -99,14 +100,16 @@ class AbuseTest {
   /** What waits is found although thousands were delivered since. */
   @Test
   void aSearchLooksFurtherBackByItself() {
-    DESK.postgres.execute("select postrider.enqueue('old', 'one', '{}', not_before => now() + interval '1 hour')");
+    DESK.postgres.execute(
+        "select postrider.enqueue('old', 'one', '{}', not_before => now() + interval '1 hour')");
     DESK.postgres.execute(
         """
         insert into postrider.message (id, created_at, route, is_json, payload)
         select postrider.new_id(), now(), r.id, true, '{}' from generate_series(1, 5000), postrider.route r
          where r.namespace = 'old'
         """);
-    try (Visit visit = Browser.signedIn(DESK, admin).open("messages?q=namespace%3Aold+state%3Apending")) {
+    try (Visit visit =
+        Browser.signedIn(DESK, admin).open("messages?q=namespace%3Aold+state%3Apending")) {
       visit.until("document.querySelectorAll('main tr[data-row]').length === 1");
     }
   }

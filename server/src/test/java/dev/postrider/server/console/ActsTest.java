@@ -233,7 +233,8 @@ class ActsTest {
   @Test
   void ratesAreShownForTopicsRelaysAndDestinations() {
     try (Visit visit = Browser.signedIn(DESK, admin).open("topics")) {
-      String topic = "[...document.querySelectorAll('tr')].some(r => /payments.receipts[^]*[1-9]/.test(r.textContent))";
+      String topic =
+          "[...document.querySelectorAll('tr')].some(r => /payments.receipts[^]*[1-9]/.test(r.textContent))";
       receipt("rated");
       visit.until(topic);
       receipt("rated");
@@ -268,12 +269,10 @@ class ActsTest {
   void aPayloadIsCopiedAndDownloaded() throws Exception {
     UUID id = receipt("kept");
     try (Visit visit = Browser.signedIn(DESK, admin).open("messages/" + id)) {
-      visit
-          .page
-          .locator("button[aria-label='Copy the payload']")
-          .click();
+      visit.page.locator("button[aria-label='Copy the payload']").click();
       visit.sees("Copied");
-      assertThat(visit.page.evaluate("navigator.clipboard.readText()")).isEqualTo("{\n  \"n\": 1\n}");
+      assertThat(visit.page.evaluate("navigator.clipboard.readText()"))
+          .isEqualTo("{\n  \"n\": 1\n}");
       Download file = visit.page.waitForDownload(() -> visit.button("Download").click());
       assertThat(file.suggestedFilename()).isEqualTo(id + ".json");
       assertThat(Files.readString(file.path())).isEqualTo("{\n  \"n\": 1\n}");

@@ -13,7 +13,8 @@ import org.junit.jupiter.api.Timeout;
 @Tag("OP-2")
 @Timeout(120)
 class LostServerTest {
-  private static final String REFUSED = "ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE|ERR_CONNECTION_RESET|503";
+  private static final String REFUSED =
+      "ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE|ERR_CONNECTION_RESET|503";
 
   @Test
   void aPageSaysThatItIsOldUntilTheServerIsBack() {
