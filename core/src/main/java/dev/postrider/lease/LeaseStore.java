@@ -56,15 +56,6 @@ public final class LeaseStore {
         from postrider.delivery_state where id = ?
        order by locked_by is distinct from ?::text, subscription limit 1
       """;
-  // The driver calls a string varchar. Compared as that, an operator that somebody else made for
-  // text and varchar would be used.
-  private static final String EARLIER =
-      """
-      select d.message_id, d.reference
-        from postrider.route r join postrider.delivered_content d on d.route = r.id
-       where r.namespace = ?::text and r.topic = ?::text and r.subscription = ?::text and d.sha256 = ?
-      """;
-
   private final Schema schema;
   private final String worker;
   private final OneSubscription subscription;
@@ -74,6 +65,7 @@ public final class LeaseStore {
   private volatile int workerId;
   private volatile long askedNanos;
   private final LeaseClaims claims;
+  private final DeliveredContent delivered;
 
   public LeaseStore(DataSource dataSource, Schema schema, String worker) {
     this(dataSource, schema, worker, LeaseOptions.DEFAULT);
@@ -97,6 +89,7 @@ public final class LeaseStore {
     this.queries =
         new QueryRunner(dataSource, schema, (int) options.timeout().toSeconds(), this::failed);
     this.claims = new LeaseClaims(queries, schema, options.maxBytes());
+    this.delivered = new DeliveredContent(queries, schema);
   }
 
   /**
@@ -200,20 +193,7 @@ public final class LeaseStore {
 
   /** An earlier delivery of the same content to the same topic: ack with its reference instead. */
   public Optional<Earlier> checkDedup(Route target, byte[] payloadSha256) {
-    Optional<Earlier> earlier =
-        queries
-            .rows(
-                "checkDedup",
-                schema.sql(EARLIER),
-                call -> {
-                  call.setString(1, target.namespace());
-                  call.setString(2, target.topic());
-                  call.setString(3, target.subscription());
-                  call.setBytes(4, payloadSha256);
-                },
-                row -> new Earlier(row.getObject(1, UUID.class), row.getString(2)))
-            .stream()
-            .findFirst();
+    Optional<Earlier> earlier = delivered.find(target, payloadSha256);
     earlier.ifPresent(
         hit ->
             count(

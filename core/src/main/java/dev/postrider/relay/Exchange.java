@@ -11,7 +11,6 @@ import dev.postrider.internal.protocol.Protocol;
 import dev.postrider.internal.settle.Settlements;
 import dev.postrider.message.Settlement;
 import dev.postrider.observe.RelayListener;
-import dev.postrider.relay.Routing.Load;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

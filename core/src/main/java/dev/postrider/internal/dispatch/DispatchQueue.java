@@ -229,20 +229,6 @@ final class DispatchQueue {
     return next;
   }
 
-  /** The next few messages behind these, which the sender has not checked yet. */
-  List<DispatchItem> unchecked(List<DispatchItem> heads, int mostPerRun) {
-    List<DispatchItem> unchecked = new ArrayList<>();
-    for (DispatchItem head : heads) {
-      if (head.run != null) {
-        head.run.behind.stream()
-            .limit(mostPerRun)
-            .filter(item -> !item.checked)
-            .forEach(unchecked::add);
-      }
-    }
-    return unchecked;
-  }
-
   /** Late: settled under its old lease it is refused, and so recorded as a conflict. */
   void finishLate(DispatchItem item, Outcome outcome, long now) {
     item.stage = DispatchItem.Stage.ANSWERED;

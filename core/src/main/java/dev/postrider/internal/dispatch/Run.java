@@ -41,6 +41,20 @@ final class Run {
         : behind.remove();
   }
 
+  /** The next few messages behind these, which the sender has not checked yet. */
+  static List<DispatchItem> unchecked(List<DispatchItem> heads, int mostPerRun) {
+    List<DispatchItem> unchecked = new ArrayList<>();
+    for (DispatchItem head : heads) {
+      if (head.run != null) {
+        head.run.behind.stream()
+            .limit(mostPerRun)
+            .filter(item -> !item.checked)
+            .forEach(unchecked::add);
+      }
+    }
+    return unchecked;
+  }
+
   private static boolean mayFollow(
       DispatchItem before, DispatchItem next, Destination destination) {
     try {

@@ -138,7 +138,7 @@ final class Sender {
    */
   private void checkAhead(List<DispatchItem> heads) {
     List<DispatchItem> passed = new ArrayList<>();
-    for (DispatchItem item : lock.get(() -> queue.unchecked(heads, AHEAD))) {
+    for (DispatchItem item : lock.get(() -> Run.unchecked(heads, AHEAD))) {
       try {
         if (item.check.refuse(item.claimed) == null) {
           passed.add(item);

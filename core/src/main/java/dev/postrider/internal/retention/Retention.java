@@ -16,11 +16,7 @@ import dev.postrider.schema.Schema;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.EnumMap;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.UUID;
 import javax.sql.DataSource;
@@ -31,23 +27,6 @@ import org.jspecify.annotations.Nullable;
  * to one of them at a time. Takes a connection only while it works. Stop it from any thread.
  */
 public final class Retention implements Runnable {
-  private static final String NEXT =
-      "select postrider.retention_next(?, ?::interval, ?::text[], ?::interval[], ?)";
-  private static final String STEP =
-      "select removed, done from postrider.retention_step(?, ?::interval, ?, ?::interval, ?)";
-  private static final String SKIP = "select postrider.retention_skip(?, ?, ?)";
-  private static final String END = "select postrider.retention_end(?, ?, ?, ?, ?)::text";
-  private static final String LEAVE = "select postrider.retention_leave(?)::text";
-  private static final String MAY_REMOVE = "select postrider.check_archive_first()::text";
-  private static final String AGES =
-      """
-      select task, extract(epoch from now() - finished_at)::bigint as seconds
-        from postrider.retention where finished_at is not null
-      """;
-
-  /** What this work needs; an archive needs the operator's role too. */
-  private static final String ROLE = "relay";
-
   /** A relay that has just started has better things to do. */
   private static final Duration FIRST_LOOK = Duration.ofMinutes(1);
 
@@ -57,7 +36,7 @@ public final class Retention implements Runnable {
   private final Schema schema;
   private final Database database;
   private final RetentionConfig config;
-  private final String holder;
+  private final RetentionCalls calls;
   private final RelayListener listener;
   private final Duration holdEvery;
   private final long started = System.nanoTime();
@@ -83,9 +62,9 @@ public final class Retention implements Runnable {
       Duration holdEvery) {
     this.dataSource = dataSource;
     this.schema = schema;
-    this.database = new Database(dataSource, schema, ROLE);
+    this.database = new Database(dataSource, schema, RetentionCalls.ROLE);
     this.config = config;
-    this.holder = relay + "/" + UUID.randomUUID();
+    this.calls = new RetentionCalls(relay + "/" + UUID.randomUUID(), config);
     this.listener = listener;
     this.holdEvery = holdEvery;
   }
@@ -117,7 +96,7 @@ public final class Retention implements Runnable {
     try {
       Map<RetentionTask, Duration> wanted = wanted();
       while (!stopping) {
-        task = next(wanted);
+        task = calls.next(database, wanted);
         if (task == null) {
           break;
         }
@@ -125,14 +104,9 @@ public final class Retention implements Runnable {
         task = null;
       }
       if (stopping) {
-        database.one(LEAVE, row -> row.getString(1), holder);
+        calls.leave(database);
       } else {
-        Map<String, Duration> ages = new HashMap<>();
-        List<Duration> unused =
-            database.list(
-                AGES,
-                row -> ages.put(row.getString("task"), Duration.ofSeconds(row.getLong("seconds"))));
-        tellAges(ages);
+        tellAges(calls.ages(database));
       }
     } catch (SQLException | RuntimeException e) {
       // The database is away, or a role lacks its grants. The next look tries again.
@@ -156,36 +130,13 @@ public final class Retention implements Runnable {
     wanted.putAll(config.periods());
     if (config.archive() == null && wanted.containsKey(RetentionTask.MESSAGES)) {
       try {
-        database.one(MAY_REMOVE, row -> row.getString(1));
+        calls.checkMayRemove(database);
       } catch (RefusedException e) {
         listener.retentionFailed(RetentionTask.MESSAGES.label(), e);
         wanted.remove(RetentionTask.MESSAGES);
       }
     }
     return wanted;
-  }
-
-  private @Nullable RetentionTask next(Map<RetentionTask, Duration> wanted) throws SQLException {
-    if (wanted.isEmpty()) {
-      return null;
-    }
-    List<String> tasks = new ArrayList<>();
-    List<String> periods = new ArrayList<>();
-    wanted.forEach(
-        (task, period) -> {
-          tasks.add(task.label());
-          periods.add(period.toString());
-        });
-    @Nullable String label =
-        database.one(
-            NEXT,
-            row -> row.getString(1),
-            holder,
-            config.interval().toString(),
-            tasks.toArray(String[]::new),
-            periods.toArray(String[]::new),
-            config.archive() != null);
-    return label == null ? null : RetentionTask.valueOf(label.toUpperCase(Locale.ROOT));
   }
 
   private void carryOut(RetentionTask task) throws SQLException, InterruptedException {
@@ -201,7 +152,7 @@ public final class Retention implements Runnable {
       }
     } catch (SQLException | IOException | RuntimeException e) {
       listener.retentionFailed(task.label(), e);
-      end(task, 0, Silenced.text(e), false);
+      calls.end(database, task, 0, Silenced.text(e), false);
     }
   }
 
@@ -210,23 +161,19 @@ public final class Retention implements Runnable {
    */
   private record Ended(long removed, boolean done) {}
 
-  private void end(RetentionTask task, long removed, @Nullable String error, boolean done)
-      throws SQLException {
-    database.one(END, row -> row.getString(1), holder, task.label(), removed, error, done);
-  }
-
   private Ended steps(RetentionTask task) throws SQLException, InterruptedException {
     long removed = 0;
     @Nullable SQLException trouble = null;
-    Step step = new Step(0, false, false);
+    RetentionCalls.Step step = RetentionCalls.Step.NONE;
     try (Session session = database.open()) {
-      while (!step.done && !step.lost && !stopping) {
+      while (!step.done() && !step.lost() && !stopping) {
         long start = System.nanoTime();
         try {
-          step = step(session, task);
-          removed += step.removed;
+          step = calls.step(session, task, throttle.rows());
+          removed += step.removed();
         } catch (SQLException e) {
-          if (DatabaseError.of(e).connectionLost() || !skip(session, task, e)) {
+          if (DatabaseError.of(e).connectionLost()
+              || !calls.skip(session, task, Silenced.text(e))) {
             throw e;
           }
           trouble = trouble == null ? e : trouble;
@@ -237,40 +184,18 @@ public final class Retention implements Runnable {
     if (trouble != null) {
       throw trouble;
     }
-    return new Ended(removed, step.done);
-  }
-
-  /**
-   * @param lost another relay has the turn
-   */
-  private record Step(long removed, boolean done, boolean lost) {}
-
-  private Step step(Session session, RetentionTask task) throws SQLException {
-    return session.one(
-        STEP,
-        row -> new Step(row.getLong(1), row.getBoolean(2), row.getObject(2) == null),
-        holder,
-        config.interval().toString(),
-        task.label(),
-        config.periods().getOrDefault(task, task.defaultPeriod()).toString(),
-        throttle.rows());
-  }
-
-  /** Whether the task can go on behind what failed. */
-  private boolean skip(Session session, RetentionTask task, SQLException error)
-      throws SQLException {
-    return session.one(SKIP, row -> row.getBoolean(1), holder, task.label(), Silenced.text(error));
+    return new Ended(removed, step.done());
   }
 
   private Ended archive(RetentionConfig.Archiving archive) throws SQLException, IOException {
-    try (Turn turn = new Turn(database, holder, config.interval(), holdEvery);
+    try (Turn turn = new Turn(database, calls.holder(), config.interval(), holdEvery);
         ArchiveStorage storage = archive.storage().open()) {
       ArchiveReport report =
           new Archive(dataSource, schema, archive.config(), storage)
               .run("retention", new Slowly(turn)::goOn);
       long removed = report.removed() + report.trimmed();
       boolean done = !report.stopped();
-      end(RetentionTask.MESSAGES, removed, null, done);
+      calls.end(database, RetentionTask.MESSAGES, removed, null, done);
       return new Ended(removed, done);
     }
   }
