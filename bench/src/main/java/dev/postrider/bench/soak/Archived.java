@@ -32,7 +32,8 @@ final class Archived implements AutoCloseable {
 
   /** Otherwise a run is due after a hundredth of its retention, half an hour. */
   private static final String DUE =
-      "update postrider.retention set finished_at = '-infinity' where task = 'messages'";
+      "update postrider.retention set finished_at = now() - interval '1 day'"
+          + " where task = 'messages'";
 
   private final DataSource dataSource;
   private final Path directory;
