@@ -9,7 +9,6 @@ import dev.postrider.internal.protocol.ClaimSettlement;
 import dev.postrider.internal.protocol.Claimed;
 import dev.postrider.internal.protocol.Protocol;
 import dev.postrider.internal.settle.Settlements;
-import dev.postrider.message.Settlement;
 import dev.postrider.observe.RelayListener;
 import java.sql.Connection;
 import java.sql.SQLException;
