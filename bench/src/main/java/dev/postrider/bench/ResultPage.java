@@ -66,7 +66,7 @@ final class ResultPage {
   }
 
   private String written(String how, Report report) throws IOException {
-    StringBuilder text = new StringBuilder("\n").append(how).append('\n');
+    StringBuilder text = new StringBuilder("\n### %s\n\n%s\n".formatted(report.scenario(), how));
     if (report.goals().size() > 1) {
       text.append('\n').append(table(report.goals()));
     }

@@ -28,7 +28,7 @@ class ResultPageTest {
     new ResultPage(docs).write("how", List.of(report(0.4)));
 
     assertThat(Files.readString(page))
-        .startsWith("before\n" + ResultPage.begin("drain") + "\nhow\n\n| ratio ")
+        .startsWith("before\n" + ResultPage.begin("drain") + "\n### drain\n\nhow\n\n| ratio ")
         .endsWith(ResultPage.end("drain") + "\n" + other)
         .doesNotContain("old")
         .contains("| drain_vs_raw_delete | 0.400 | >= 0.5 | **missed** |")
