@@ -1,7 +1,7 @@
 package dev.postrider.bench;
 
 import dev.postrider.bench.peer.Payload;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

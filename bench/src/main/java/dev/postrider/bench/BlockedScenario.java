@@ -1,7 +1,7 @@
 package dev.postrider.bench;
 
-import dev.postrider.store.Pauses;
-import dev.postrider.store.Schema;
+import dev.postrider.operations.Pauses;
+import dev.postrider.schema.Schema;
 
 /**
  * Healthy traffic in a schema where nothing else waits, and in one where 200,000 messages wait for

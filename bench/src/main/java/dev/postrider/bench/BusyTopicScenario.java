@@ -1,7 +1,7 @@
 package dev.postrider.bench;
 
 import dev.postrider.message.NewMessage;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 
 /**
  * Latency of a hundred topics while one other topic has a long backlog for the same destination,

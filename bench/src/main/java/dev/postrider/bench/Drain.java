@@ -1,11 +1,11 @@
 package dev.postrider.bench;
 
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.RetryPolicy;
 import dev.postrider.relay.Relay;
 import dev.postrider.relay.RouteOptions;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.sql.SQLException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;

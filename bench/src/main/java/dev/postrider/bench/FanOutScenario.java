@@ -1,15 +1,15 @@
 package dev.postrider.bench;
 
 import dev.postrider.bench.peer.Payload;
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.enqueue.Outbox;
 import dev.postrider.message.NewMessage;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.Route;
+import dev.postrider.operations.Subscriptions;
 import dev.postrider.relay.Relay;
 import dev.postrider.relay.RelayConfig;
-import dev.postrider.store.Schema;
-import dev.postrider.store.Subscriptions;
+import dev.postrider.schema.Schema;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;

@@ -1,6 +1,6 @@
 package dev.postrider.bench;
 
-import dev.postrider.dispatch.Destination;
+import dev.postrider.destination.Destination;
 import dev.postrider.kafka.KafkaConfig;
 import dev.postrider.kafka.KafkaDestination;
 import dev.postrider.message.Message;

@@ -1,6 +1,6 @@
 package dev.postrider.bench;
 
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.message.Outcome;
 import dev.postrider.relay.Relay;
 import dev.postrider.wake.PromptSocketFactory;

@@ -1,13 +1,13 @@
 package dev.postrider.bench;
 
 import dev.postrider.bench.peer.Payload;
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.enqueue.Outbox;
 import dev.postrider.message.Message;
 import dev.postrider.message.NewMessage;
 import dev.postrider.message.Outcome;
 import dev.postrider.relay.Relay;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

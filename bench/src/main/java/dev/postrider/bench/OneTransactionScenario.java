@@ -3,7 +3,7 @@ package dev.postrider.bench;
 import dev.postrider.bench.peer.Payload;
 import dev.postrider.enqueue.Outbox;
 import dev.postrider.message.NewMessage;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.sql.SQLException;
 

@@ -1,10 +1,10 @@
 package dev.postrider.bench;
 
-import dev.postrider.dispatch.Destination;
+import dev.postrider.destination.Destination;
 import dev.postrider.relay.Relay;
 import dev.postrider.relay.RelayConfig;
 import dev.postrider.relay.RouteOptions;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.util.concurrent.locks.LockSupport;
 
 /** Makes relays that carry every topic of the namespace {@code bench}. Immutable. */

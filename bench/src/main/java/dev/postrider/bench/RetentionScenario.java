@@ -1,11 +1,11 @@
 package dev.postrider.bench;
 
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.message.Outcome;
 import dev.postrider.relay.Relay;
 import dev.postrider.retention.RetentionConfig;
 import dev.postrider.retention.RetentionTask;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 

@@ -1,6 +1,6 @@
 package dev.postrider.bench;
 
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 
 /**
  * Healthy keys beside many keys that wait behind a dead message, two messages each. All are of one

@@ -1,9 +1,9 @@
 package dev.postrider.bench;
 
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.message.Outcome;
 import dev.postrider.relay.Relay;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 

@@ -3,13 +3,13 @@ package dev.postrider.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.cli.Executable.Result;
+import dev.postrider.cli.doctor.CheckedDatabase;
 import dev.postrider.cli.doctor.Doctor;
 import dev.postrider.cli.doctor.Finding;
-import dev.postrider.cli.doctor.Patient;
 import dev.postrider.message.NewMessage;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.RetryPolicy.DeadPolicy;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -65,7 +65,9 @@ class DoctorTest {
         .containsPattern("trouble +partitions +missing: attempt of ")
         .containsPattern("trouble +leases +5 messages")
         .containsPattern("note +paused +topic a/b");
-    assertThat(Doctor.troubles(new Patient(desk.dataSource(), desk.dataSource(), Schema.DEFAULT)))
+    assertThat(
+            Doctor.troubles(
+                new CheckedDatabase(desk.dataSource(), desk.dataSource(), Schema.DEFAULT)))
         .extracting(Finding::check)
         .containsExactly("partitions");
   }

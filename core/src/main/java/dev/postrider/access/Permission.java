@@ -1,10 +1,10 @@
 package dev.postrider.access;
 
-import dev.postrider.store.RefusedException;
+import dev.postrider.error.RefusedException;
 import java.util.Arrays;
 import java.util.stream.Collectors;
 
-/** What a token may do. Roles give some of them, the others are given one by one. */
+/** What a token may do. Roles give some of them, the others are given one by one. Immutable. */
 public enum Permission {
   /** See messages, dead letters, keys, relays, audit: all but what a message carries. */
   READ("read"),

@@ -1,10 +1,10 @@
 package dev.postrider.access;
 
-import dev.postrider.store.RefusedException;
+import dev.postrider.error.RefusedException;
 import java.util.Locale;
 import java.util.Set;
 
-/** Sets of permissions under a name. None of them shows payloads. */
+/** Sets of permissions under a name. None of them shows payloads. Immutable. */
 public enum Role {
   /** Looks. */
   VIEWER,

@@ -1,9 +1,10 @@
 package dev.postrider.access;
 
-import dev.postrider.store.Database;
-import dev.postrider.store.Messages;
-import dev.postrider.store.RefusedException;
-import dev.postrider.store.Schema;
+import dev.postrider.error.RefusedException;
+import dev.postrider.internal.jdbc.Database;
+import dev.postrider.operations.Messages;
+import dev.postrider.schema.Schema;
+import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
@@ -11,9 +12,12 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.HashSet;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -29,11 +33,13 @@ public final class Tokens {
       "select postrider.token_create(?, ?, ?, ?, string_to_array(?, ','), ?, ?, ?, ?)";
   private static final String REVOKE = "select postrider.token_revoke(?, ?)";
   private static final String FIND = "select * from postrider.token_find(?, ?)";
+  private static final String MARKS = "select * from postrider.token_marks()";
   private static final String LIST = "select * from postrider.token_list(?, ?)";
 
   private static final Pattern SECRET =
       Pattern.compile("postrider_([1-9][0-9]{0,17})_([A-Za-z0-9_-]{43})");
   private static final int SECRET_BYTES = 32;
+  private static final int MARK_BYTES = 4;
   private static final SecureRandom RANDOM = new SecureRandom();
 
   private final Database database;
@@ -87,9 +93,27 @@ public final class Tokens {
     return database.list(LIST, Tokens::token, after, Messages.pageSize(limit));
   }
 
-  /** Whether a text can be a secret at all; others are refused without asking the database. */
-  public static boolean wellFormed(String secret) {
-    return SECRET.matcher(secret).matches();
+  /**
+   * Marks of the good tokens, of the newest 10,000: a secret whose {@link #mark} is not among them
+   * is a guess. They are too short to tell anything about a secret.
+   */
+  public Set<String> marks() throws SQLException {
+    return new HashSet<>(
+        database.list(MARKS, row -> mark(row.getLong("id"), row.getBytes("mark"))));
+  }
+
+  /** The mark of a secret; null if the text cannot be one. */
+  public static @Nullable String mark(String secret) {
+    Matcher parts = SECRET.matcher(secret);
+    return parts.matches()
+        ? mark(
+            Long.parseLong(parts.group(1)),
+            Arrays.copyOf(sha256(sha256(parts.group(2))), MARK_BYTES))
+        : null;
+  }
+
+  private static String mark(long id, byte[] bytes) {
+    return id + "_" + HexFormat.of().formatHex(bytes);
   }
 
   /** The token that this secret belongs to, if it is neither revoked nor expired. */
@@ -123,9 +147,12 @@ public final class Tokens {
   }
 
   private static byte[] sha256(String text) {
+    return sha256(text.getBytes(StandardCharsets.US_ASCII));
+  }
+
+  private static byte[] sha256(byte[] bytes) {
     try {
-      return MessageDigest.getInstance("SHA-256")
-          .digest(text.getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+      return MessageDigest.getInstance("SHA-256").digest(bytes);
     } catch (NoSuchAlgorithmException e) {
       throw new AssertionError("every Java has SHA-256", e);
     }

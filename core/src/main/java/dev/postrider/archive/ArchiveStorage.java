@@ -1,5 +1,6 @@
 package dev.postrider.archive;
 
+import dev.postrider.internal.archive.Archive;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.OutputStream;

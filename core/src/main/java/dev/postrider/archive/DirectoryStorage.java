@@ -1,5 +1,6 @@
 package dev.postrider.archive;
 
+import dev.postrider.internal.archive.Sha256;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

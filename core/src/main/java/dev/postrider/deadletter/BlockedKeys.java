@@ -1,10 +1,10 @@
 package dev.postrider.deadletter;
 
 import dev.postrider.deadletter.DeadLetterPage.Cursor;
+import dev.postrider.internal.jdbc.Database;
 import dev.postrider.message.Route;
-import dev.postrider.store.Database;
-import dev.postrider.store.Messages;
-import dev.postrider.store.Schema;
+import dev.postrider.operations.Messages;
+import dev.postrider.schema.Schema;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;

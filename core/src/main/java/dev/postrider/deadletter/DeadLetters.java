@@ -1,13 +1,13 @@
 package dev.postrider.deadletter;
 
 import dev.postrider.deadletter.DeadLetterPage.Cursor;
-import dev.postrider.message.Json;
+import dev.postrider.error.RefusedException;
+import dev.postrider.internal.jdbc.Database;
+import dev.postrider.internal.jdbc.Database.Session;
+import dev.postrider.internal.text.Json;
 import dev.postrider.message.Route;
-import dev.postrider.store.Database;
-import dev.postrider.store.Database.Session;
-import dev.postrider.store.Messages;
-import dev.postrider.store.RefusedException;
-import dev.postrider.store.Schema;
+import dev.postrider.operations.Messages;
+import dev.postrider.schema.Schema;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;

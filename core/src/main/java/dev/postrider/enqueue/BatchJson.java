@@ -1,6 +1,6 @@
 package dev.postrider.enqueue;
 
-import dev.postrider.message.Json;
+import dev.postrider.internal.text.Json;
 import dev.postrider.message.NewMessage;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;

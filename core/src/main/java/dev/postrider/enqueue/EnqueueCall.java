@@ -1,9 +1,9 @@
 package dev.postrider.enqueue;
 
+import dev.postrider.internal.protocol.Protocol;
+import dev.postrider.internal.text.Json;
 import dev.postrider.message.Enqueued;
-import dev.postrider.message.Json;
 import dev.postrider.message.NewMessage;
-import dev.postrider.message.Protocol;
 import java.nio.charset.StandardCharsets;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -49,9 +49,9 @@ final class EnqueueCall {
     // Beyond these the quick function declines.
     boolean usual =
         message.isJson()
-            && message.payload().length <= Protocol.USUAL_PAYLOAD
-            && names <= Protocol.USUAL_NAMES
-            && headers <= Protocol.USUAL_HEADERS
+            && message.payload().length <= Protocol.FAST_PAYLOAD
+            && names <= Protocol.FAST_NAMES
+            && headers <= Protocol.FAST_HEADERS
             && message.notBefore() == null
             && message.id() == null;
     this.quick = usual ? quick(message) : null;

@@ -1,13 +1,13 @@
 package dev.postrider.enqueue;
 
+import dev.postrider.error.NoTransactionException;
+import dev.postrider.internal.jdbc.Advice;
+import dev.postrider.internal.text.LogLine;
 import dev.postrider.message.Enqueued;
 import dev.postrider.message.InvalidMessageException;
 import dev.postrider.message.JsonCodec;
 import dev.postrider.message.NewMessage;
-import dev.postrider.observe.LogLine;
-import dev.postrider.store.Advice;
-import dev.postrider.store.NoTransactionException;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

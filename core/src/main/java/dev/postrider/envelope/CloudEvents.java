@@ -1,5 +1,6 @@
 package dev.postrider.envelope;
 
+import dev.postrider.internal.text.JsonObject;
 import dev.postrider.message.Message;
 import dev.postrider.message.PostriderException;
 import java.net.URI;
@@ -39,7 +40,11 @@ final class CloudEvents {
     JsonObject json = new JsonObject();
     attributes(message).forEach(json::with);
     json.with("datacontenttype", message.contentType());
-    return new Sealed(STRUCTURED, json.endWithPayload(message, "data", "data_base64"), Map.of());
+    return new Sealed(
+        STRUCTURED,
+        json.endWithPayload(
+            message.json(), message.contentType(), message.payload(), "data", "data_base64"),
+        Map.of());
   }
 
   private Map<String, String> attributes(Message message) {

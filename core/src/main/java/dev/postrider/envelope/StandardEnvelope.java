@@ -1,5 +1,7 @@
 package dev.postrider.envelope;
 
+import dev.postrider.internal.envelope.Tenant;
+import dev.postrider.internal.text.JsonObject;
 import dev.postrider.message.Message;
 import java.util.Map;
 
@@ -18,7 +20,12 @@ final class StandardEnvelope {
             .withOrNull("event_type", message.eventType())
             .withOrNull("group_id", tenant.group())
             .withOrNull("subsidiary_id", tenant.subsidiary())
-            .endWithPayload(message, "payload", "payload_base64");
+            .endWithPayload(
+                message.json(),
+                message.contentType(),
+                message.payload(),
+                "payload",
+                "payload_base64");
     return new Sealed(Message.JSON, body, Map.of());
   }
 }

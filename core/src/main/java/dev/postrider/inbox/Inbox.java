@@ -1,7 +1,7 @@
 package dev.postrider.inbox;
 
-import dev.postrider.store.NoTransactionException;
-import dev.postrider.store.Schema;
+import dev.postrider.error.NoTransactionException;
+import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -70,33 +70,33 @@ public final class Inbox {
    * dead and its key went on without it, so it comes late in any case. Its effect happens once,
    * too.
    */
-  public Verdict accept(Connection connection, String consumer, Incoming message)
+  public InboxResult accept(Connection connection, String consumer, Incoming message)
       throws SQLException {
     if (!firstTime(connection, consumer, message.id())) {
-      return Verdict.DUPLICATE;
+      return InboxResult.DUPLICATE;
     }
     @Nullable String key = message.key();
     if (key == null || update(connection, pass, consumer, key, message.sequence()) == 1) {
-      return Verdict.FIRST;
+      return InboxResult.FIRST;
     }
     if (message.redelivery()) {
-      return Verdict.OUT_OF_ORDER;
+      return InboxResult.OUT_OF_ORDER;
     }
     update(connection, forget, consumer, message.id());
-    return Verdict.STALE;
+    return InboxResult.STALE;
   }
 
   /**
-   * Opens a transaction, does the effect if the message is {@link Verdict#isNew new}, and commits
-   * both. If anything fails both are rolled back, and the message can be handled again.
+   * Opens a transaction, does the effect if the message is {@link InboxResult#isNew new}, and
+   * commits both. If anything fails both are rolled back, and the message can be handled again.
    */
-  public <E extends Exception> Verdict handle(
+  public <E extends Exception> InboxResult handle(
       DataSource dataSource, String consumer, Incoming message, Effect<E> effect)
       throws SQLException, E {
     try (Connection connection = dataSource.getConnection()) {
       connection.setAutoCommit(false);
       try {
-        Verdict verdict = accept(connection, consumer, message);
+        InboxResult verdict = accept(connection, consumer, message);
         if (verdict.isNew()) {
           effect.apply(connection);
         }

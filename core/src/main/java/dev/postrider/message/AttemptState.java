@@ -1,6 +1,9 @@
 package dev.postrider.message;
 
-/** What one attempt came to. Stored by number, except DISPATCHING, which is a running lease. */
+/**
+ * What one attempt came to. Stored by number, except DISPATCHING, which is a running lease.
+ * Immutable.
+ */
 public enum AttemptState {
   DISPATCHING,
   DISPATCHED,

@@ -7,7 +7,7 @@ import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Exponential backoff: {@code min(base * 2^attempts, max)}, spread by jitter, never below 1 s.
- * Attempts are those that have failed: the first pause is twice the base.
+ * Attempts are those that have failed: the first pause is twice the base. Immutable.
  */
 public record Backoff(Duration base, Duration max, double jitter) {
   /** For relays, base 5 s: 10 s, 20 s, 40 s … 15 min, ± 20 %. */

@@ -2,7 +2,7 @@ package dev.postrider.message;
 
 import org.jspecify.annotations.Nullable;
 
-/** A message was refused before anything was written. */
+/** A message was refused before anything was written. Thread-safe. */
 public final class InvalidMessageException extends PostriderException {
   private static final long serialVersionUID = 1L;
   private final String field;

@@ -7,7 +7,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message as a destination sees it. The payload array is shared: do not write to it.
+ * A message as a destination sees it. Immutable, except that the payload array is shared: do not
+ * write to it.
  *
  * @param sequence place in the key's order, 0 without a key
  * @param json whether the payload is valid JSON, as enqueue has found; a content type proves

@@ -2,7 +2,9 @@ package dev.postrider.message;
 
 import java.util.Set;
 
-/** The states that people see. Delivered and dead end only by an operator's explicit act. */
+/**
+ * The states that people see. Delivered and dead end only by an operator's explicit act. Immutable.
+ */
 public enum MessageState {
   PENDING,
   PROCESSING,

@@ -3,7 +3,7 @@ package dev.postrider.message;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** What a destination answers for one message. */
+/** What a destination answers for one message. Immutable. */
 public sealed interface Outcome {
 
   /** The destination has it. */

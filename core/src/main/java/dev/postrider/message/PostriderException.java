@@ -2,7 +2,7 @@ package dev.postrider.message;
 
 import org.jspecify.annotations.Nullable;
 
-/** The base of every exception that Postrider throws on its own account. */
+/** The base of every exception that Postrider throws on its own account. Thread-safe. */
 public class PostriderException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -1,6 +1,6 @@
 package dev.postrider.message;
 
-/** What becomes of a message that fails; one per topic if wanted. */
+/** What becomes of a message that fails; one per topic if wanted. Immutable. */
 public record RetryPolicy(Backoff backoff, int maxAttempts, DeadPolicy onDead) {
   /** {@link Backoff#RELAY}, dead after 10 attempts, the key goes on. */
   public static final RetryPolicy DEFAULT = new RetryPolicy(Backoff.RELAY, 10, DeadPolicy.SKIP);

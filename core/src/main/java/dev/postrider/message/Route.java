@@ -2,7 +2,7 @@ package dev.postrider.message;
 
 /**
  * Where a message is addressed to: a topic within a namespace. What a relay delivers also has the
- * subscription that it is delivered for.
+ * subscription that it is delivered for. Immutable.
  *
  * @param subscription empty for the topic's default subscription
  */

@@ -3,18 +3,10 @@ package dev.postrider.message;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** What is to be recorded for a claimed message. */
-public record Settlement(
-    Claimed claimed,
-    Decision decision,
-    int latencyMs,
-    Duration delay,
-    @Nullable String code,
-    @Nullable String error,
-    @Nullable String reference) {
-
+/** What was recorded for a message after an attempt, or after it was not sent. Immutable. */
+public interface Settlement {
   /** The number is the one the settle function knows it by. */
-  public enum Decision {
+  enum Decision {
     DELIVERED(1),
     RETRY(2),
     DEAD(3),
@@ -33,32 +25,22 @@ public record Settlement(
     }
   }
 
-  public static Settlement delivered(Claimed claimed, int latencyMs, @Nullable String reference) {
-    return new Settlement(
-        claimed, Decision.DELIVERED, latencyMs, Duration.ZERO, null, null, reference);
-  }
+  Message message();
 
-  /** Goes back as it was: never sent. */
-  public static Settlement released(Claimed claimed) {
-    return new Settlement(claimed, Decision.RELEASED, 0, Duration.ZERO, null, null, null);
-  }
+  Decision decision();
 
-  /**
-   * Waits until its target, or the destination, is tried again; no attempt is counted.
-   *
-   * @param code null if it was not sent; otherwise the try is recorded
-   */
-  public static Settlement deferred(
-      Claimed claimed,
-      int latencyMs,
-      Duration delay,
-      @Nullable String code,
-      @Nullable String error) {
-    return new Settlement(claimed, Decision.DEFERRED, latencyMs, delay, code, error, null);
-  }
+  /** From handing the message to its destination to the answer; 0 if it was not sent. */
+  int latencyMs();
 
-  /** Goes back as it was, because the destination as a whole was not there. */
-  public static Settlement unavailable(Claimed claimed, int latencyMs, String code, String error) {
-    return new Settlement(claimed, Decision.RELEASED, latencyMs, Duration.ZERO, code, error, null);
-  }
+  /** How long it waits before it is tried again; zero if it does not wait. */
+  Duration delay();
+
+  /** The destination's short code of the failure; null if there was none. */
+  @Nullable String code();
+
+  /** The text of the failure; null if there was none. */
+  @Nullable String error();
+
+  /** What the destination calls the message; null unless it was delivered with a reference. */
+  @Nullable String reference();
 }

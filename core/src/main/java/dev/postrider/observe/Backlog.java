@@ -2,7 +2,7 @@ package dev.postrider.observe;
 
 import dev.postrider.message.PostriderException;
 import dev.postrider.message.Route;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -1,7 +1,9 @@
 package dev.postrider.observe;
 
+import dev.postrider.internal.text.LogLine;
+import dev.postrider.internal.text.Silenced;
 import dev.postrider.message.PostriderException;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.concurrent.Executors;

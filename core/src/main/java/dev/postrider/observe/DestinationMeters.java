@@ -1,6 +1,5 @@
 package dev.postrider.observe;
 
-import dev.postrider.message.AttemptState;
 import dev.postrider.message.Settlement;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
@@ -25,36 +24,28 @@ final class DestinationMeters {
 
   private final MeterRegistry registry;
   private final String name;
-  private final EventTypes eventTypes;
-  private final Map<String, Published> published = new ConcurrentHashMap<>();
+  private final Labels labels;
+  private final Map<String, SubscriptionMeters> subscriptions = new ConcurrentHashMap<>();
   private final List<IntSupplier> inFlight = new CopyOnWriteArrayList<>();
   private final Timer succeeded;
   private final Timer failed;
-  private final Counter dispatched;
-  private final Counter retryable;
-  private final Counter dead;
-  private final Counter conflict;
-  private final Counter released;
-  private final Counter deferred;
   private final Counter violations;
   private final AtomicInteger openTargets = new AtomicInteger();
   private volatile int breaker;
 
-  /** Successes and failures of one event type. */
-  private record Published(Counter succeeded, Counter failed) {}
+  /** Values that are chosen elsewhere, of which only so many become series. */
+  record Labels(TagValues eventTypes, TagValues subscriptions) {
+    Labels() {
+      this(new TagValues(), new TagValues());
+    }
+  }
 
-  DestinationMeters(MeterRegistry registry, String name, EventTypes eventTypes) {
+  DestinationMeters(MeterRegistry registry, String name, Labels labels) {
     this.registry = registry;
     this.name = name;
-    this.eventTypes = eventTypes;
+    this.labels = labels;
     this.succeeded = latency("success");
     this.failed = latency("failed");
-    this.dispatched = attempts(AttemptState.DISPATCHED.name());
-    this.retryable = attempts(AttemptState.RETRYABLE.name());
-    this.dead = attempts(AttemptState.FAILED.name());
-    this.conflict = attempts(AttemptState.CONFLICT.name());
-    this.released = attempts("RELEASED");
-    this.deferred = attempts("DEFERRED");
     this.violations =
         Counter.builder("outbox.contract.violations")
             .description("Answers of a destination that break its contract")
@@ -76,6 +67,7 @@ final class DestinationMeters {
         .strongReference(true)
         .register(registry);
     breakerChanges("open");
+    subscription("");
   }
 
   private Timer latency(String outcome) {
@@ -86,15 +78,17 @@ final class DestinationMeters {
         .register(registry);
   }
 
-  private Counter attempts(String state) {
-    return attempts(registry, name, state);
+  private SubscriptionMeters subscription(String subscription) {
+    String tag = subscription.isEmpty() ? "" : labels.subscriptions().tag(subscription);
+    SubscriptionMeters known = subscriptions.get(tag);
+    return known != null
+        ? known
+        : subscriptions.computeIfAbsent(
+            tag, t -> new SubscriptionMeters(registry, name, t, labels.eventTypes()));
   }
 
-  static Counter attempts(MeterRegistry registry, String destination, String state) {
-    return Counter.builder("outbox.attempts")
-        .description("Attempts by what they came to")
-        .tags("destination", destination, "state", state)
-        .register(registry);
+  private SubscriptionMeters subscription(Settlement settlement) {
+    return subscription(settlement.message().route().subscription());
   }
 
   private Counter breakerChanges(String state) {
@@ -117,61 +111,27 @@ final class DestinationMeters {
   }
 
   void settled(Settlement settlement) {
-    switch (settlement.decision()) {
-      case DELIVERED -> {
-        dispatched.increment();
-        published(settlement).succeeded().increment();
-        succeeded.record(Duration.ofMillis(settlement.latencyMs()));
-      }
-      case RETRY -> {
-        retryable.increment();
-        failed(settlement);
-      }
-      case DEAD, DEAD_BLOCKING -> {
-        dead.increment();
-        failed(settlement);
-      }
-      case RELEASED -> {
-        released.increment();
-        if (settlement.code() != null) {
-          failed(settlement); // it was sent, and the destination as a whole was not there
-        }
-      }
-      case DEFERRED -> {
-        deferred.increment();
-        if (settlement.code() != null) {
-          failed(settlement); // a probe
-        }
-      }
+    SubscriptionMeters counters = subscription(settlement);
+    counters.settled(settlement);
+    if (settlement.decision() == Settlement.Decision.DELIVERED) {
+      counters.succeeded(settlement);
+      succeeded.record(Duration.ofMillis(settlement.latencyMs()));
+    } else if (isFailure(settlement)) {
+      counters.failed(settlement);
+      failed.record(Duration.ofMillis(settlement.latencyMs()));
     }
   }
 
-  private void failed(Settlement settlement) {
-    published(settlement).failed().increment();
-    failed.record(Duration.ofMillis(settlement.latencyMs()));
+  /** What was released or deferred with a code was sent: the destination was away, or a probe. */
+  private static boolean isFailure(Settlement settlement) {
+    return switch (settlement.decision()) {
+      case RELEASED, DEFERRED -> settlement.code() != null;
+      default -> true;
+    };
   }
 
-  private Published published(Settlement settlement) {
-    String type = eventTypes.tag(settlement.claimed().message().eventType());
-    Published known = published.get(type);
-    return known != null ? known : published.computeIfAbsent(type, this::published);
-  }
-
-  private Published published(String type) {
-    return new Published(
-        published("outbox.publish.success", "Messages delivered", type),
-        published("outbox.publish.failed", "Attempts that failed", type));
-  }
-
-  private Counter published(String meter, String description, String type) {
-    return Counter.builder(meter)
-        .description(description)
-        .tags("destination", name, "event_type", type)
-        .register(registry);
-  }
-
-  void conflict() {
-    conflict.increment();
+  void conflict(Settlement settlement) {
+    subscription(settlement).conflict();
   }
 
   void violation() {

@@ -1,5 +1,7 @@
 package dev.postrider.observe;
 
+import dev.postrider.internal.text.LogLine;
+import dev.postrider.internal.text.Silenced;
 import dev.postrider.message.Message;
 import dev.postrider.message.Settlement;
 import java.time.Duration;

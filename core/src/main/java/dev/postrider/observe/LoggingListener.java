@@ -1,5 +1,7 @@
 package dev.postrider.observe;
 
+import dev.postrider.internal.text.LogLine;
+import dev.postrider.internal.text.Silenced;
 import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Message;
 import dev.postrider.message.Settlement;
@@ -100,7 +102,7 @@ public final class LoggingListener implements RelayListener {
   }
 
   private static LogLine line(String event, String destination, Settlement settlement) {
-    Message message = settlement.claimed().message();
+    Message message = settlement.message();
     String subscription = message.route().subscription();
     return LogLine.of(event)
         .put("destination", destination)

@@ -5,6 +5,7 @@ import dev.postrider.message.Settlement;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.Map;
@@ -39,7 +40,7 @@ public final class MicrometerMetrics implements RelayListener {
           "ordering_keys");
 
   private final MeterRegistry registry;
-  private final EventTypes eventTypes = new EventTypes();
+  private final DestinationMeters.Labels labels = new DestinationMeters.Labels();
   private final Map<String, DestinationMeters> destinations = new ConcurrentHashMap<>();
   private final TagMeters wakeups;
   private final TagMeters databaseFailures;
@@ -84,7 +85,11 @@ public final class MicrometerMetrics implements RelayListener {
             "Retention tasks that failed",
             "task",
             RETENTION_TASKS);
-    this.zombies = DestinationMeters.attempts(registry, "none", AttemptState.ZOMBIE_REQUEUE.name());
+    this.zombies =
+        SubscriptionMeters.attempts(
+            registry,
+            Tags.of("destination", "none", "subscription", ""),
+            AttemptState.ZOMBIE_REQUEUE.name());
     this.requeues =
         Counter.builder("outbox.reaper.requeues")
             .description("Messages put back after their relay died")
@@ -113,7 +118,7 @@ public final class MicrometerMetrics implements RelayListener {
     DestinationMeters known = destinations.get(name);
     return known != null
         ? known
-        : destinations.computeIfAbsent(name, n -> new DestinationMeters(registry, n, eventTypes));
+        : destinations.computeIfAbsent(name, n -> new DestinationMeters(registry, n, labels));
   }
 
   @Override
@@ -145,7 +150,7 @@ public final class MicrometerMetrics implements RelayListener {
 
   @Override
   public void conflict(String destination, Settlement settlement) {
-    destination(destination).conflict();
+    destination(destination).conflict(settlement);
   }
 
   @Override

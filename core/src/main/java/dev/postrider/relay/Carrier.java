@@ -1,15 +1,15 @@
 package dev.postrider.relay;
 
-import dev.postrider.dispatch.Amount;
-import dev.postrider.dispatch.Dispatcher;
-import dev.postrider.dispatch.LeaseClock;
-import dev.postrider.message.Answered;
-import dev.postrider.message.Claimed;
-import dev.postrider.message.Settlement;
-import dev.postrider.observe.Silenced;
+import dev.postrider.internal.dispatch.Amount;
+import dev.postrider.internal.dispatch.Dispatcher;
+import dev.postrider.internal.dispatch.LeaseClock;
+import dev.postrider.internal.protocol.Answered;
+import dev.postrider.internal.protocol.ClaimSettlement;
+import dev.postrider.internal.protocol.Claimed;
+import dev.postrider.internal.settle.SettlementRules;
+import dev.postrider.internal.text.Silenced;
+import dev.postrider.internal.wake.Wakeup;
 import dev.postrider.relay.RestPolicy.Rest;
-import dev.postrider.settle.Verdicts;
-import dev.postrider.wake.Wakeup;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -37,7 +37,7 @@ final class Carrier implements Runnable {
   private final RelayConfig config;
   private final Stages stages;
   private final Routing routing;
-  private final Session session;
+  private final ReconnectingSession session;
   private final String name;
   private final String instance;
   private final boolean lead;
@@ -46,7 +46,7 @@ final class Carrier implements Runnable {
   private final InFlight inFlight;
   private final Exchange exchange;
   private final RestPolicy policy;
-  private List<Settlement> unsettled = List.of();
+  private List<ClaimSettlement> unsettled = List.of();
   private boolean failed;
   private volatile boolean stopping;
   private volatile long loopedAtNanos = System.nanoTime();
@@ -58,7 +58,7 @@ final class Carrier implements Runnable {
   Carrier(
       RelayConfig config,
       Stages stages,
-      Session.Factory sessions,
+      ReconnectingSession.Factory sessions,
       int number,
       String instance,
       Runnable callHelp) {
@@ -155,7 +155,8 @@ final class Carrier implements Runnable {
   private void takeAnswers() {
     if (unsettled.isEmpty() && linger().isZero()) {
       unsettled =
-          inFlight.takeAnswers(answer -> Verdicts.of(answer, line(answer.claimed()).policy()));
+          inFlight.takeAnswers(
+              answer -> SettlementRules.of(answer, binding(answer.claimed()).policy()));
     }
   }
 
@@ -163,8 +164,8 @@ final class Carrier implements Runnable {
     return stopping ? Duration.ZERO : inFlight.linger();
   }
 
-  private Line line(Claimed claimed) {
-    return routing.line(claimed.routeId());
+  private RouteBinding binding(Claimed claimed) {
+    return routing.binding(claimed.routeId());
   }
 
   private void findWork() throws InterruptedException {
@@ -192,19 +193,20 @@ final class Carrier implements Runnable {
         : List.of();
   }
 
-  private Map<Dispatcher, Amount> amounts(List<Settlement> settlements) {
+  private Map<Dispatcher, Amount> amounts(List<ClaimSettlement> settlements) {
     Map<Dispatcher, Amount> amounts = new HashMap<>();
-    for (Settlement settlement : settlements) {
+    for (ClaimSettlement settlement : settlements) {
       Claimed claimed = settlement.claimed();
       amounts.compute(
-          line(claimed).dispatcher(), (d, sum) -> (sum == null ? Amount.NONE : sum).plus(claimed));
+          binding(claimed).dispatcher(),
+          (d, sum) -> (sum == null ? Amount.NONE : sum).plus(claimed));
     }
     return amounts;
   }
 
   /** One transaction: settle what was answered, claim what may go. */
   private void exchange(List<Load> loads) throws InterruptedException {
-    List<Settlement> settling = unsettled;
+    List<ClaimSettlement> settling = unsettled;
     long askedAt = System.nanoTime();
     Exchange.Result result =
         session.tryCall("carry", c -> exchange.run(c, worker, settling, loads), wakeup);
@@ -224,10 +226,10 @@ final class Carrier implements Runnable {
     }
   }
 
-  private void settled(List<Settlement> settlements, Set<Settlement> refused) {
-    for (Settlement settlement : settlements) {
+  private void settled(List<ClaimSettlement> settlements, Set<ClaimSettlement> refused) {
+    for (ClaimSettlement settlement : settlements) {
       Claimed claimed = settlement.claimed();
-      String destination = line(claimed).dispatcher().name();
+      String destination = binding(claimed).dispatcher().name();
       inFlight.settled(claimed);
       if (refused.contains(settlement)) {
         stages.listener().conflict(destination, settlement);
@@ -242,7 +244,7 @@ final class Carrier implements Runnable {
     Map<Dispatcher, Map<LeaseClock, List<Claimed>>> parts = new LinkedHashMap<>();
     for (Claimed message : claimed) {
       parts
-          .computeIfAbsent(line(message).dispatcher(), d -> new LinkedHashMap<>())
+          .computeIfAbsent(binding(message).dispatcher(), d -> new LinkedHashMap<>())
           .computeIfAbsent(inFlight.add(message, askedAt), c -> new ArrayList<>())
           .add(message);
     }
@@ -250,7 +252,7 @@ final class Carrier implements Runnable {
         (dispatcher, byClock) ->
             byClock.forEach(
                 (clock, batch) ->
-                    dispatcher.submit(batch, clock, this::answered, m -> line(m).refuse(m))));
+                    dispatcher.submit(batch, clock, this::answered, m -> binding(m).refuse(m))));
   }
 
   private void answered(Answered answer) {

@@ -1,6 +1,6 @@
 package dev.postrider.relay;
 
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -15,28 +15,29 @@ import java.util.Set;
 final class Declarations {
   private final String add;
   private final String actor;
-  private final Set<Line> open;
+  private final Set<RouteBinding> open;
 
-  Declarations(List<Line> lines, String relay, Schema schema) {
+  Declarations(List<RouteBinding> bindings, String relay, Schema schema) {
     this.add = schema.sql("select postrider.subscription_add(?, ?, ?, ?)");
     this.actor = "relay " + relay;
     this.open =
-        new LinkedHashSet<>(lines.stream().filter(line -> !line.subscription().isEmpty()).toList());
+        new LinkedHashSet<>(
+            bindings.stream().filter(binding -> !binding.subscription().isEmpty()).toList());
   }
 
   /**
    * Adds those that are not known to be there. Fails while a producer's transaction is open long.
    */
   void update(Connection connection) throws SQLException {
-    for (Line line : List.copyOf(open)) {
+    for (RouteBinding binding : List.copyOf(open)) {
       try (PreparedStatement call = connection.prepareStatement(add)) {
         call.setString(1, actor);
-        call.setString(2, line.namespace());
-        call.setString(3, line.topic());
-        call.setString(4, line.subscription());
+        call.setString(2, binding.namespace());
+        call.setString(3, binding.topic());
+        call.setString(4, binding.subscription());
         call.execute();
       }
-      open.remove(line);
+      open.remove(binding);
     }
   }
 }

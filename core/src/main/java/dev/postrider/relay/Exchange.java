@@ -1,15 +1,15 @@
 package dev.postrider.relay;
 
-import dev.postrider.claim.ClaimPath;
-import dev.postrider.claim.ClaimRequest;
-import dev.postrider.claim.ClaimResult;
-import dev.postrider.claim.Claims;
-import dev.postrider.dispatch.Dispatcher.Room;
-import dev.postrider.message.Claimed;
-import dev.postrider.message.Protocol;
-import dev.postrider.message.Settlement;
+import dev.postrider.internal.claim.ClaimPath;
+import dev.postrider.internal.claim.ClaimRequest;
+import dev.postrider.internal.claim.ClaimResult;
+import dev.postrider.internal.claim.Claims;
+import dev.postrider.internal.dispatch.Dispatcher.Room;
+import dev.postrider.internal.protocol.ClaimSettlement;
+import dev.postrider.internal.protocol.Claimed;
+import dev.postrider.internal.protocol.Protocol;
+import dev.postrider.internal.settle.Settlements;
 import dev.postrider.observe.RelayListener;
-import dev.postrider.settle.Settlements;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -51,7 +51,8 @@ final class Exchange {
    * @param full whether a claim took about all it had room for, so that there is probably more
    * @param partial whether a claim did not look at everything
    */
-  record Result(Set<Settlement> refused, List<Claimed> claimed, boolean full, boolean partial) {}
+  record Result(
+      Set<ClaimSettlement> refused, List<Claimed> claimed, boolean full, boolean partial) {}
 
   /** What one claim did. */
   private record Claim(List<Claimed> messages, boolean full, boolean partial) {
@@ -59,11 +60,11 @@ final class Exchange {
     static final Claim WITHOUT_ROOM = new Claim(List.of(), false, true);
   }
 
-  Result run(Connection connection, int worker, List<Settlement> settling, List<Load> loads)
+  Result run(Connection connection, int worker, List<ClaimSettlement> settling, List<Load> loads)
       throws SQLException {
     boolean together = settling.isEmpty() ? loads.size() > 1 : !loads.isEmpty();
     connection.setAutoCommit(!together);
-    Set<Settlement> refused =
+    Set<ClaimSettlement> refused =
         settling.isEmpty() ? Set.of() : settlements.record(connection, worker, settling);
     List<Claimed> claimed = new ArrayList<>();
     boolean full = false;

@@ -1,6 +1,6 @@
 package dev.postrider.relay;
 
-import dev.postrider.store.Version;
+import dev.postrider.internal.protocol.Version;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 

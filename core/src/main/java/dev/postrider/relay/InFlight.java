@@ -1,9 +1,9 @@
 package dev.postrider.relay;
 
-import dev.postrider.dispatch.LeaseClock;
-import dev.postrider.message.Answered;
-import dev.postrider.message.Claimed;
-import dev.postrider.message.Settlement;
+import dev.postrider.internal.dispatch.LeaseClock;
+import dev.postrider.internal.protocol.Answered;
+import dev.postrider.internal.protocol.ClaimSettlement;
+import dev.postrider.internal.protocol.Claimed;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -88,9 +88,9 @@ final class InFlight {
    * Takes the answers that can be settled together. One call settles a message once, so a late
    * answer waits if the message's timeout is among them.
    */
-  List<Settlement> takeAnswers(Function<Answered, Settlement> verdict) {
+  List<ClaimSettlement> takeAnswers(Function<Answered, ClaimSettlement> verdict) {
     gatheringSinceNanos = 0;
-    List<Settlement> settlements = new ArrayList<>();
+    List<ClaimSettlement> settlements = new ArrayList<>();
     for (Answered answer = answers.peek();
         answer != null && settlements.size() < 4 * batchSize;
         answer = answers.peek()) {
@@ -107,7 +107,7 @@ final class InFlight {
     return settlements;
   }
 
-  private static boolean contains(List<Settlement> settlements, UUID id) {
+  private static boolean contains(List<ClaimSettlement> settlements, UUID id) {
     return settlements.stream().anyMatch(s -> s.claimed().message().id().equals(id));
   }
 

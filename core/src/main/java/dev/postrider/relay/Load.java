@@ -1,9 +1,9 @@
 package dev.postrider.relay;
 
-import dev.postrider.dispatch.Amount;
-import dev.postrider.dispatch.Dispatcher;
-import dev.postrider.dispatch.Dispatcher.Room;
-import dev.postrider.message.Claimed;
+import dev.postrider.internal.dispatch.Amount;
+import dev.postrider.internal.dispatch.Dispatcher;
+import dev.postrider.internal.dispatch.Dispatcher.Room;
+import dev.postrider.internal.protocol.Claimed;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,17 +1,19 @@
 package dev.postrider.relay;
 
-import dev.postrider.dispatch.Dispatcher;
-import dev.postrider.dispatch.LeaseClock;
+import dev.postrider.internal.dispatch.Dispatcher;
+import dev.postrider.internal.dispatch.LeaseClock;
+import dev.postrider.internal.jdbc.HeldConnection;
+import dev.postrider.internal.settle.Leases;
+import dev.postrider.internal.wake.Wakeup;
 import dev.postrider.observe.RelayListener;
-import dev.postrider.settle.Leases;
-import dev.postrider.store.HeldConnection;
-import dev.postrider.wake.Wakeup;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,9 +61,10 @@ final class Maintenance implements Runnable {
   private final List<Dispatcher> dispatchers;
   private final Leases leases;
   private final RelayListener listener;
-  private final Session session;
+  private final ReconnectingSession session;
   private final Wakeup wakeup = new Wakeup();
   private final List<Chore> chores = new ArrayList<>();
+  private final CountDownLatch subscribed = new CountDownLatch(1);
   private volatile boolean stopping;
   private long lowestLease;
   private int reaps;
@@ -69,7 +72,7 @@ final class Maintenance implements Runnable {
   Maintenance(
       RelayConfig config,
       Stages stages,
-      Session.Factory sessions,
+      ReconnectingSession.Factory sessions,
       List<Carrier> carriers,
       List<Dispatcher> dispatchers,
       FleetWork fleet) {
@@ -79,6 +82,7 @@ final class Maintenance implements Runnable {
     this.leases = stages.leases();
     this.listener = stages.listener();
     this.session = sessions.open(connection -> {});
+    chores.add(new Chore("subscribe", AGAIN_MAX, fleet.declarations::update));
     chores.add(new Chore("renew", config.lease().dividedBy(6), this::renew));
     chores.add(new Chore("reap", config.reapInterval(), this::reap));
     chores.add(
@@ -89,7 +93,6 @@ final class Maintenance implements Runnable {
             "record",
             REFRESH_EVERY,
             connection -> fleet.registration.update(connection, carriers.get(0).worker())));
-    chores.add(new Chore("subscribe", AGAIN_MAX, fleet.declarations::update));
     chores.add(
         new Chore("fleet", shorter(FLEET_EVERY, config.reapInterval()), fleet.ringOwners::refresh));
     chores.add(new Chore("unrouted", config.reapInterval(), fleet.unrouted::look));
@@ -109,6 +112,15 @@ final class Maintenance implements Runnable {
     return session.failure();
   }
 
+  /** Waits until the subscriptions are added, or the first try failed. */
+  void awaitSubscriptions(Duration limit) {
+    try {
+      subscribed.await(limit.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
   void stop() {
     stopping = true;
     wakeup.signal(Wakeup.Reason.STOP);
@@ -123,6 +135,7 @@ final class Maintenance implements Runnable {
           if (System.nanoTime() - chore.dueNanos >= 0 && !stopping) {
             boolean done = session.tryRun(chore.name, chore.work, wakeup);
             chore.dueNanos = System.nanoTime() + (done ? chore.every : chore.again()).toNanos();
+            subscribed.countDown(); // it is the first chore
           }
         }
         wakeup.pause(TICK);

@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Looks at a message before it is sent, for instance whether an amount is positive. What it answers
- * for is never sent: with a terminal outcome it is dead at once.
+ * for is never sent: with a terminal outcome it is dead at once. Must be thread-safe: a relay calls
+ * it from several threads at a time.
  */
 @FunctionalInterface
 public interface MessageCheck {

@@ -1,9 +1,9 @@
 package dev.postrider.relay;
 
-import dev.postrider.dispatch.Dispatcher;
-import dev.postrider.message.Json;
-import dev.postrider.observe.LogLine;
-import dev.postrider.store.Schema;
+import dev.postrider.internal.dispatch.Dispatcher;
+import dev.postrider.internal.text.Json;
+import dev.postrider.internal.text.LogLine;
+import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -28,7 +28,7 @@ final class Registration {
 
   private final Identity identity;
   private final List<Dispatcher> dispatchers;
-  private final List<Line> lines;
+  private final List<RouteBinding> bindings;
   private final String record;
   private final String breakers;
   private final Map<String, Breaker> recorded = new LinkedHashMap<>();
@@ -50,10 +50,11 @@ final class Registration {
     }
   }
 
-  Registration(Identity identity, List<Dispatcher> dispatchers, List<Line> lines, Schema schema) {
+  Registration(
+      Identity identity, List<Dispatcher> dispatchers, List<RouteBinding> bindings, Schema schema) {
     this.identity = identity;
     this.dispatchers = dispatchers;
-    this.lines = lines;
+    this.bindings = bindings;
     this.record = schema.sql("select postrider.relay_record(?, ?, ?, ?, ?, ?, ?::jsonb, ?::jsonb)");
     this.breakers = schema.sql("select postrider.relay_breakers(?, ?, ?, ?, ?, ?)");
   }
@@ -66,7 +67,7 @@ final class Registration {
             .put("relay", identity.name())
             .put("version", identity.version())
             .put("destinations", joined(dispatchers, d -> d.name() + " (" + d.type() + ")"))
-            .put("routes", joined(lines, Line::toString)));
+            .put("routes", joined(bindings, RouteBinding::toString)));
   }
 
   private static <T> String joined(List<T> values, Function<T, String> text) {
@@ -108,14 +109,14 @@ final class Registration {
 
   private String routes() {
     return array(
-        lines.stream()
+        bindings.stream()
             .map(
-                line ->
+                binding ->
                     Map.of(
-                        "namespace", line.namespace(),
-                        "topic", line.topic(),
-                        "subscription", line.subscription(),
-                        "destination", line.dispatcher().name()))
+                        "namespace", binding.namespace(),
+                        "topic", binding.topic(),
+                        "subscription", binding.subscription(),
+                        "destination", binding.dispatcher().name()))
             .toList());
   }
 

@@ -1,25 +1,25 @@
 package dev.postrider.relay;
 
-import dev.postrider.claim.Claims;
-import dev.postrider.claim.FanOut;
-import dev.postrider.dispatch.Destination;
-import dev.postrider.dispatch.DestinationOptions;
-import dev.postrider.dispatch.Dispatcher;
+import dev.postrider.destination.Destination;
+import dev.postrider.destination.DestinationOptions;
+import dev.postrider.internal.claim.Claims;
+import dev.postrider.internal.claim.FanOut;
+import dev.postrider.internal.dispatch.Dispatcher;
+import dev.postrider.internal.retention.Partitions;
+import dev.postrider.internal.retention.Retention;
+import dev.postrider.internal.settle.Leases;
+import dev.postrider.internal.settle.Settlements;
+import dev.postrider.internal.wake.Doorbell;
+import dev.postrider.internal.wake.DoorbellListener;
+import dev.postrider.internal.wake.Wakeup;
 import dev.postrider.message.PostriderException;
 import dev.postrider.message.RetryPolicy;
 import dev.postrider.message.Route;
 import dev.postrider.observe.LoggingListener;
 import dev.postrider.observe.RelayListener;
-import dev.postrider.retention.Retention;
 import dev.postrider.retention.RetentionConfig;
-import dev.postrider.settle.Leases;
-import dev.postrider.settle.Settlements;
-import dev.postrider.store.Migrations;
-import dev.postrider.store.Partitions;
-import dev.postrider.store.Schema;
-import dev.postrider.wake.Doorbell;
-import dev.postrider.wake.DoorbellListener;
-import dev.postrider.wake.Wakeup;
+import dev.postrider.schema.Migrations;
+import dev.postrider.schema.Schema;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -43,6 +43,9 @@ public final class Relay implements AutoCloseable {
   /** When a relay looks that does not own the topic of a ring. */
   private static final Duration OTHERS_RING = Duration.ofMillis(250);
 
+  /** Named subscriptions are added at the start; how long that may take. */
+  private static final Duration SUBSCRIBE_WAIT = Duration.ofSeconds(5);
+
   private final RelayConfig config;
   private final Registration registration;
   private final RingOwners ringOwners;
@@ -52,6 +55,7 @@ public final class Relay implements AutoCloseable {
   private final Maintenance maintenance;
   private final Retention retention;
   private final boolean retains;
+  private final boolean declares;
   private final @Nullable DoorbellListener doorbellListener;
   private final List<Thread> threads = new ArrayList<>();
   private boolean started;
@@ -59,7 +63,7 @@ public final class Relay implements AutoCloseable {
 
   private Relay(Builder builder, RelayListener listener) {
     this.config = builder.config;
-    this.routing = new Routing(builder.lines, builder.schema);
+    this.routing = new Routing(builder.bindings, builder.schema);
     this.dispatchers = List.copyOf(builder.dispatchers.values());
     Stages stages =
         new Stages(
@@ -72,24 +76,27 @@ public final class Relay implements AutoCloseable {
             new Partitions(builder.schema),
             new Migrations(builder.schema)::require,
             listener);
-    Session.Origin origin =
-        new Session.Origin(builder.dataSource, builder.schema, config.statementTimeout(), listener);
-    Session.Factory sessions = onConnect -> new Session(origin, onConnect);
+    ReconnectingSession.Origin origin =
+        new ReconnectingSession.Origin(
+            builder.dataSource, builder.schema, config.statementTimeout(), listener);
+    ReconnectingSession.Factory sessions = onConnect -> new ReconnectingSession(origin, onConnect);
     Identity identity = Identity.of(config.name(), UUID.randomUUID().toString(), config.listen());
     for (int number = 1; number <= config.carriers(); number++) {
       carriers.add(
           new Carrier(config, stages, sessions, number, identity.instance(), this::callHelp));
     }
     this.registration =
-        new Registration(identity, dispatchers, List.copyOf(builder.lines), builder.schema);
+        new Registration(identity, dispatchers, List.copyOf(builder.bindings), builder.schema);
     this.ringOwners = new RingOwners(identity.instance(), builder.schema);
     Maintenance.FleetWork fleet =
         new Maintenance.FleetWork(
             registration,
-            new Declarations(List.copyOf(builder.lines), config.name(), builder.schema),
+            new Declarations(List.copyOf(builder.bindings), config.name(), builder.schema),
             new UnroutedTopics(routing, builder.schema),
             ringOwners);
     this.maintenance = new Maintenance(config, stages, sessions, carriers, dispatchers, fleet);
+    this.declares =
+        builder.bindings.stream().anyMatch(binding -> !binding.subscription().isEmpty());
     this.retains = !builder.retention.periods().isEmpty();
     this.retention =
         new Retention(
@@ -104,6 +111,10 @@ public final class Relay implements AutoCloseable {
     return new Builder(dataSource);
   }
 
+  /**
+   * Starts to carry messages. Adds its named subscriptions first, if the database answers within
+   * seconds: so they get what is enqueued after this call. Otherwise it adds them later.
+   */
   public synchronized Relay start() {
     if (started || closed) {
       return this;
@@ -120,6 +131,9 @@ public final class Relay implements AutoCloseable {
     }
     if (doorbellListener != null) {
       doorbellListener.start();
+    }
+    if (declares) {
+      maintenance.awaitSubscriptions(SUBSCRIBE_WAIT);
     }
     return this;
   }
@@ -260,7 +274,7 @@ public final class Relay implements AutoCloseable {
   public static final class Builder {
     private final DataSource dataSource;
     private final Map<String, Dispatcher> dispatchers = new LinkedHashMap<>();
-    private final List<Line> lines = new ArrayList<>();
+    private final List<RouteBinding> bindings = new ArrayList<>();
     private final Map<String, Destination> destinations = new LinkedHashMap<>();
     private final Map<String, DestinationOptions> options = new LinkedHashMap<>();
     private final List<Planned> planned = new ArrayList<>();
@@ -372,7 +386,8 @@ public final class Relay implements AutoCloseable {
                   .formatted(plan.name(), plan.destination(), destinations.keySet()));
         }
         if (!plan.subscription().isEmpty()
-            && (plan.namespace().equals(Line.ANY) || plan.topic().equals(Line.ANY))) {
+            && (plan.namespace().equals(RouteBinding.ANY)
+                || plan.topic().equals(RouteBinding.ANY))) {
           wrong.add(
               "subscription %s has no exact topic; name the namespace and the topic, without *"
                   .formatted(plan.name()));
@@ -399,8 +414,8 @@ public final class Relay implements AutoCloseable {
         Dispatcher dispatcher = dispatchers.get(plan.destination());
         if (dispatcher != null) {
           RetryPolicy policy = plan.options().retry();
-          lines.add(
-              new Line(
+          bindings.add(
+              new RouteBinding(
                   plan.namespace(),
                   plan.topic(),
                   plan.subscription(),

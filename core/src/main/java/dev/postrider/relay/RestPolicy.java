@@ -1,7 +1,7 @@
 package dev.postrider.relay;
 
-import dev.postrider.message.Claimed;
-import dev.postrider.wake.Wakeup;
+import dev.postrider.internal.protocol.Claimed;
+import dev.postrider.internal.wake.Wakeup;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;

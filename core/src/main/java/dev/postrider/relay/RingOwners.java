@@ -1,7 +1,7 @@
 package dev.postrider.relay;
 
 import dev.postrider.message.Route;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -32,8 +32,8 @@ final class RingOwners {
     /** A ring for a topic that fans out is answered by all who serve one of its subscriptions. */
     boolean serves(Route route, boolean fansOut) {
       return (fansOut || subscription.equals(route.subscription()))
-          && (namespace.equals(Line.ANY) || namespace.equals(route.namespace()))
-          && (topic.equals(Line.ANY) || topic.equals(route.topic()));
+          && (namespace.equals(RouteBinding.ANY) || namespace.equals(route.namespace()))
+          && (topic.equals(RouteBinding.ANY) || topic.equals(route.topic()));
     }
   }
 

@@ -2,7 +2,7 @@ package dev.postrider.relay;
 
 import dev.postrider.message.RetryPolicy;
 
-/** How the messages of a route are treated. */
+/** How the messages of a route are treated. Immutable. */
 public record RouteOptions(RetryPolicy retry, MessageCheck check) {
   public static final RouteOptions DEFAULT =
       new RouteOptions(RetryPolicy.DEFAULT, MessageCheck.NONE);

@@ -1,11 +1,11 @@
 package dev.postrider.relay;
 
-import dev.postrider.claim.FanOut;
-import dev.postrider.dispatch.Amount;
-import dev.postrider.dispatch.Dispatcher;
+import dev.postrider.internal.claim.FanOut;
+import dev.postrider.internal.dispatch.Amount;
+import dev.postrider.internal.dispatch.Dispatcher;
 import dev.postrider.message.PostriderException;
 import dev.postrider.message.Route;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -26,10 +26,10 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The topics with messages, matched with this relay's lines. A topic is looked up when it is first
- * met: in the queue, or because a producer rang for it. So the cost follows the topics that are
- * active, not those that exist. Messages of a topic that no line serves, or that is paused, stay
- * where they are. Thread-safe.
+ * The topics with messages, matched with the routes of this relay. A topic is looked up when it is
+ * first met: in the queue, or because a producer rang for it. So the cost follows the topics that
+ * are active, not those that exist. Messages of a topic that no route serves, or that is paused,
+ * stay where they are. Thread-safe.
  */
 final class Routing {
   /** How many topics one claim looks at; with more of them claims take turns. */
@@ -45,17 +45,17 @@ final class Routing {
 
   private static final String QUEUED = "select route, ready from postrider.queued_routes()";
   private static final String NAMES =
-      "select id, namespace, topic, subscription, topic_id, fans_out from postrider.route where id = any (?)";
+      "select id, namespace, topic, subscription, topic_id, fans_out from postrider.route where id"
+          + " = any (?)";
   private static final String PAUSES = "select kind, name from postrider.pause";
 
-  private final List<Line> lines;
+  private final List<RouteBinding> bindings;
   private final String queued;
   private final String names;
   private final String pauses;
   private final Map<Integer, Known> known = new ConcurrentHashMap<>();
   private final Map<Feed, Traffic> traffic = new LinkedHashMap<>();
-  private final Set<Integer> toFanOut = new LinkedHashSet<>();
-  private volatile boolean fanOutDue;
+  private final FanOutTurns toFanOut = new FanOutTurns();
   private volatile boolean topicsChanged;
   private volatile Set<String> paused = Set.of();
   private volatile long unknownRings;
@@ -65,40 +65,41 @@ final class Routing {
   private volatile long discoveredAtNanos;
   private volatile long discoveryTookNanos;
 
-  Routing(List<Line> lines, Schema schema) {
-    this(lines, schema, System::nanoTime);
+  Routing(List<RouteBinding> bindings, Schema schema) {
+    this(bindings, schema, System::nanoTime);
   }
 
   /**
    * @param clock nanoseconds, from any origin
    */
-  Routing(List<Line> lines, Schema schema, LongSupplier clock) {
+  Routing(List<RouteBinding> bindings, Schema schema, LongSupplier clock) {
     this.clock = clock;
     this.discoveredAtNanos = clock.getAsLong();
-    this.lines = lines.stream().sorted(Comparator.comparingInt(Line::openness)).toList();
+    this.bindings =
+        bindings.stream().sorted(Comparator.comparingInt(RouteBinding::openness)).toList();
     this.queued = schema.sql(QUEUED);
     this.names = schema.sql(NAMES);
     this.pauses = schema.sql(PAUSES);
-    for (Line line : lines) {
-      traffic.computeIfAbsent(Feed.of(line), d -> new Traffic());
+    for (RouteBinding binding : bindings) {
+      traffic.computeIfAbsent(Feed.of(binding), d -> new Traffic());
     }
   }
 
   /**
-   * A topic or a named subscription, and the line that serves it, if any.
+   * A topic or a named subscription, and the binding that serves it, if any.
    *
    * @param topicId the topic of a named subscription, else 0
    * @param fansOut whether it is a topic with several subscriptions
    */
-  private record Known(Route route, @Nullable Line line, int topicId, boolean fansOut) {}
+  private record Known(Route route, @Nullable RouteBinding binding, int topicId, boolean fansOut) {}
 
   /**
    * What one claim is for. Two subscriptions of a topic are never in one claim: it would have a
    * message twice.
    */
   record Feed(Dispatcher dispatcher, String subscription) {
-    static Feed of(Line line) {
-      return new Feed(line.dispatcher(), line.subscription());
+    static Feed of(RouteBinding binding) {
+      return new Feed(binding.dispatcher(), binding.subscription());
     }
   }
 
@@ -158,16 +159,11 @@ final class Routing {
     Known topic = id < 0 ? known.get(-id) : null;
     if (topic != null && topic.topicId() == 0 && servesTopic(topic.route())) {
       if (!topic.fansOut()) {
-        known.put(-id, new Known(topic.route(), topic.line(), 0, true));
+        known.put(-id, new Known(topic.route(), topic.binding(), 0, true));
       }
-      addToFanOut(-id);
+      toFanOut.add(Set.of(-id));
     }
     return id < 0;
-  }
-
-  private synchronized void addToFanOut(int topic) {
-    toFanOut.add(topic);
-    fanOutDue = true;
   }
 
   /** Subscriptions were added or removed; noticed with the next {@link #refresh}. */
@@ -177,41 +173,34 @@ final class Routing {
 
   /** Whether messages were met that are not fanned out yet. */
   boolean fanOutDue() {
-    return fanOutDue;
+    return toFanOut.due();
   }
 
   /** Fans messages out, so that they can be claimed. */
   void fanOut(Connection connection, FanOut fanOut) throws SQLException {
-    List<Integer> topics;
-    synchronized (this) {
-      topics = List.copyOf(toFanOut);
-      toFanOut.clear();
-      fanOutDue = false;
-    }
+    List<Integer> topics = toFanOut.next();
     Set<Integer> of = Set.copyOf(topics);
     List<Integer> served =
         known.entrySet().stream()
             .filter(k -> of.contains(k.getKey()) || of.contains(k.getValue().topicId()))
-            .filter(k -> k.getValue().line() != null)
+            .filter(k -> k.getValue().binding() != null)
             .map(Map.Entry::getKey)
             .toList();
-    boolean again = true;
+    List<Integer> again = topics;
     try {
       FanOut.Result result = fanOut.run(connection, topics, served);
-      again = result.more() || result.busy();
+      again = result.again();
       lookUp(connection, Set.copyOf(result.routes()));
       synchronized (this) {
         result.routes().forEach(id -> activate(id, true));
       }
     } finally {
-      if (again) {
-        topics.forEach(this::addToFanOut);
-      }
+      toFanOut.add(again);
     }
   }
 
   private boolean servesTopic(Route route) {
-    return lines.stream().anyMatch(line -> line.servesTopic(route));
+    return bindings.stream().anyMatch(binding -> binding.servesTopic(route));
   }
 
   private void lookUpAgain(Connection connection) throws SQLException {
@@ -231,9 +220,9 @@ final class Routing {
       try (ResultSet row = query.executeQuery()) {
         while (row.next()) {
           Route route = new Route(row.getString(2), row.getString(3), row.getString(4));
-          @Nullable Line line = lineOf(route);
-          metUnserved |= line == null;
-          known.put(row.getInt(1), new Known(route, line, row.getInt(5), row.getBoolean(6)));
+          @Nullable RouteBinding binding = lineOf(route);
+          metUnserved |= binding == null;
+          known.put(row.getInt(1), new Known(route, binding, row.getInt(5), row.getBoolean(6)));
         }
       }
     }
@@ -258,7 +247,8 @@ final class Routing {
   /** Returns whether the topic became ready. */
   private boolean activate(int id, boolean ready) {
     Known topic = known.get(id);
-    Traffic of = topic == null || topic.line() == null ? null : traffic.get(Feed.of(topic.line()));
+    Traffic of =
+        topic == null || topic.binding() == null ? null : traffic.get(Feed.of(topic.binding()));
     if (of == null) {
       return false;
     }
@@ -274,11 +264,11 @@ final class Routing {
       return true;
     }
     if (topic.fansOut() && servesTopic(topic.route())) {
-      addToFanOut(id);
+      toFanOut.add(Set.of(id));
       return true;
     }
     activate(id, true);
-    return topic.line() != null;
+    return topic.binding() != null;
   }
 
   /** Whether the topic is known to have several subscriptions. */
@@ -299,7 +289,7 @@ final class Routing {
     return all;
   }
 
-  /** Whether a topic was met that no line serves. */
+  /** Whether a topic was met that no route serves. */
   boolean metUnserved() {
     return metUnserved;
   }
@@ -413,19 +403,19 @@ final class Routing {
     return topic.route();
   }
 
-  Line line(int routeId) {
+  RouteBinding binding(int routeId) {
     Known topic = known.get(routeId);
-    Line line = topic == null ? null : topic.line();
-    if (line == null) {
-      throw new PostriderException("no line serves route " + routeId);
+    RouteBinding binding = topic == null ? null : topic.binding();
+    if (binding == null) {
+      throw new PostriderException("no route serves route " + routeId);
     }
-    return line;
+    return binding;
   }
 
-  private @Nullable Line lineOf(Route route) {
-    for (Line line : lines) {
-      if (line.serves(route)) {
-        return line;
+  private @Nullable RouteBinding lineOf(Route route) {
+    for (RouteBinding binding : bindings) {
+      if (binding.serves(route)) {
+        return binding;
       }
     }
     return null;

@@ -1,13 +1,13 @@
 package dev.postrider.relay;
 
-import dev.postrider.claim.Claims;
-import dev.postrider.claim.FanOut;
+import dev.postrider.internal.claim.Claims;
+import dev.postrider.internal.claim.FanOut;
+import dev.postrider.internal.jdbc.HeldConnection;
+import dev.postrider.internal.retention.Partitions;
+import dev.postrider.internal.settle.Leases;
+import dev.postrider.internal.settle.Settlements;
+import dev.postrider.internal.wake.Doorbell;
 import dev.postrider.observe.RelayListener;
-import dev.postrider.settle.Leases;
-import dev.postrider.settle.Settlements;
-import dev.postrider.store.HeldConnection;
-import dev.postrider.store.Partitions;
-import dev.postrider.wake.Doorbell;
 
 /** The stages of a message's way, as the threads of a relay use them. */
 record Stages(

@@ -1,8 +1,8 @@
 package dev.postrider.relay;
 
+import dev.postrider.internal.text.LogLine;
 import dev.postrider.message.Route;
-import dev.postrider.observe.LogLine;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

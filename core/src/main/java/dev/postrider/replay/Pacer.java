@@ -1,6 +1,6 @@
 package dev.postrider.replay;
 
-import dev.postrider.store.RefusedException;
+import dev.postrider.error.RefusedException;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 

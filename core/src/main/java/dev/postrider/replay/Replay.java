@@ -1,9 +1,9 @@
 package dev.postrider.replay;
 
-import dev.postrider.store.Database;
-import dev.postrider.store.Database.Session;
-import dev.postrider.store.RefusedException;
-import dev.postrider.store.Schema;
+import dev.postrider.error.RefusedException;
+import dev.postrider.internal.jdbc.Database;
+import dev.postrider.internal.jdbc.Database.Session;
+import dev.postrider.schema.Schema;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.postrider.replay;
 
-import dev.postrider.message.Json;
-import dev.postrider.store.RefusedException;
+import dev.postrider.error.RefusedException;
+import dev.postrider.internal.text.Json;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;

@@ -54,7 +54,7 @@ public record RetentionConfig(
   public static RetentionConfig defaults() {
     EnumMap<RetentionTask, Duration> periods = new EnumMap<>(RetentionTask.class);
     for (RetentionTask task : RetentionTask.values()) {
-      periods.put(task, task.usual());
+      periods.put(task, task.defaultPeriod());
     }
     return new RetentionConfig(Duration.ofHours(1), periods, null);
   }

@@ -3,7 +3,7 @@ package dev.postrider.retention;
 import java.time.Duration;
 import java.util.Locale;
 
-/** What is removed after a while. Each task has a period of its own. */
+/** What is removed after a while. Each task has a period of its own. Immutable. */
 public enum RetentionTask {
   /**
    * Messages that were delivered or discarded, by the time in their ids, and their attempts. With
@@ -39,7 +39,7 @@ public enum RetentionTask {
   }
 
   /** The period unless another one is given. */
-  public Duration usual() {
+  public Duration defaultPeriod() {
     return usual;
   }
 

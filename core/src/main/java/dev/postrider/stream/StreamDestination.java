@@ -1,12 +1,12 @@
 package dev.postrider.stream;
 
-import dev.postrider.dispatch.Destination;
+import dev.postrider.destination.Destination;
+import dev.postrider.error.DatabaseError;
+import dev.postrider.internal.jdbc.Database;
+import dev.postrider.internal.jdbc.HeldConnection;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
-import dev.postrider.store.Database;
-import dev.postrider.store.DatabaseError;
-import dev.postrider.store.HeldConnection;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashMap;

@@ -18,11 +18,14 @@ import org.postgresql.ds.PGSimpleDataSource;
  * returns at once.
  *
  * <p>The listener of a relay uses it by itself on a {@link PGSimpleDataSource}. Elsewhere give the
- * driver the parameter {@code socketFactory=dev.postrider.wake.PromptSocketFactory}.
+ * driver the parameter {@code socketFactory=dev.postrider.wake.PromptSocketFactory}. Thread-safe.
  */
 public final class PromptSocketFactory extends SocketFactory {
   /** The timeout by which the driver's look for more can be told from any other read. */
   private static final int LOOK_MS = 1;
+
+  /** Called by the driver. */
+  public PromptSocketFactory() {}
 
   /** The same database through sockets of this kind; what cannot be copied is left as it is. */
   public static DataSource on(DataSource given) {

@@ -1,7 +1,4 @@
-/**
- * Waking a relay: the doorbell flag, the connection that hears it, and what a thread sleeps on. A
- * wakeup is a hint and never the truth: nothing is lost if one is. No claiming here.
- */
+/** A socket factory for the driver: with it an idle connection hears a notification at once. */
 @NullMarked
 package dev.postrider.wake;
 

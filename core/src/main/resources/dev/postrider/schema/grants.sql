@@ -11,15 +11,16 @@ declare
     subscription_key}';
   v_relay   pg_catalog.text[] := '{worker_id, fan_out, subscription_add, claim, claim_from, settle, settle_held, renew, renew_held, reap, reap_from,
     forget_leases, worker_stopped, arm_doorbell, disarm_doorbell, workers_seen, ensure_partitions, backlog, dispatching,
-    stream_append, relay_record, relay_breakers, ring_owners, token_find, retention_hold, retention_next, retention_step,
-    retention_skip, retention_end, retention_leave, check_archive_first}';
+    stream_append, relay_record, relay_breakers, ring_owners, token_find, token_marks, retention_hold, retention_next,
+    retention_step, retention_skip, retention_end, retention_leave, check_archive_first}';
   v_operate pg_catalog.text[] := '{ensure_partitions, retire_default, backlog, dispatching, dead_scan, requeue_dead,
     discard_dead, replay_start, replay_step, replay_count, replay_set_state, archive_begin, archive_cutoff,
     archive_partitions, archive_plan, archive_count, archive_page, archive_record, archive_remove, archive_trim,
     archive_drop, archive_drop_attempts, archive_require, purge, pause_on, pause_off, message_scan, event_counts,
-    stream_purge, sequence_places, advance_sequences, subscription_add, subscription_add_from, subscription_remove, subscription_pending,
+    stream_purge, sequence_places, advance_sequences, subscription_add, subscription_add_from, subscription_remove,
+    subscription_discard, subscription_pending,
     why}';
-  v_tokens  pg_catalog.text[] := '{token_create, token_revoke, token_find, token_list}';
+  v_tokens  pg_catalog.text[] := '{token_create, token_revoke, token_find, token_marks, token_list}';
 begin
   perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
   lock table postrider.migration in share row exclusive mode; -- two at once would change the same rows

@@ -3,8 +3,8 @@ package dev.postrider.access;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.postrider.store.RefusedException;
-import dev.postrider.store.Schema;
+import dev.postrider.error.RefusedException;
+import dev.postrider.schema.Schema;
 import dev.postrider.testing.TestDatabase;
 import java.time.Duration;
 import java.util.List;

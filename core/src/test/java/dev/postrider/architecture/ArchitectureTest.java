@@ -19,27 +19,92 @@ class ArchitectureTest {
   /** Package to the packages of ours that it may use, besides itself. */
   private static final Map<String, List<String>> ALLOWED =
       Map.ofEntries(
-          Map.entry("message", List.of()),
-          Map.entry("jackson", List.of("message")),
-          Map.entry("store", List.of("message")),
-          Map.entry("observe", List.of("message", "store")),
-          Map.entry("enqueue", List.of("message", "observe", "store")),
-          Map.entry("wake", List.of("message", "observe", "store")),
-          Map.entry("claim", List.of("message", "store")),
-          Map.entry("dispatch", List.of("message", "observe")),
-          Map.entry("envelope", List.of("message")),
-          Map.entry("settle", List.of("message", "store")),
-          Map.entry("archive", List.of("message", "store")),
-          Map.entry("retention", List.of("message", "store", "observe", "wake", "archive")),
-          Map.entry("deadletter", List.of("message", "store")),
-          Map.entry("replay", List.of("message", "store")),
-          Map.entry("access", List.of("message", "store")),
-          Map.entry("inbox", List.of("message", "store")),
+          Map.entry("access", List.of("error", "internal.jdbc", "message", "operations", "schema")),
+          Map.entry("archive", List.of("error", "internal.archive")),
           Map.entry(
-              "stream", List.of("message", "store", "dispatch", "envelope", "observe", "wake")));
+              "deadletter",
+              List.of(
+                  "error", "internal.jdbc", "internal.text", "message", "operations", "schema")),
+          Map.entry("destination", List.of("message")),
+          Map.entry(
+              "enqueue",
+              List.of(
+                  "error",
+                  "internal.jdbc",
+                  "internal.protocol",
+                  "internal.text",
+                  "message",
+                  "schema")),
+          Map.entry("envelope", List.of("internal.text", "message")),
+          Map.entry("error", List.of("internal.jdbc", "message")),
+          Map.entry("inbox", List.of("error", "message", "schema")),
+          Map.entry("internal.archive", List.of("archive", "error", "internal.jdbc", "schema")),
+          Map.entry(
+              "internal.claim", List.of("internal.protocol", "internal.text", "message", "schema")),
+          Map.entry(
+              "internal.dispatch",
+              List.of("destination", "internal.protocol", "internal.text", "message", "observe")),
+          Map.entry("internal.jdbc", List.of("error", "message", "schema")),
+          Map.entry(
+              "internal.monitor",
+              List.of(
+                  "deadletter",
+                  "error",
+                  "internal.jdbc",
+                  "internal.text",
+                  "message",
+                  "operations",
+                  "schema")),
+          Map.entry("internal.protocol", List.of("message")),
+          Map.entry(
+              "internal.retention",
+              List.of(
+                  "archive",
+                  "error",
+                  "internal.archive",
+                  "internal.jdbc",
+                  "internal.text",
+                  "internal.wake",
+                  "message",
+                  "observe",
+                  "retention",
+                  "schema")),
+          Map.entry("internal.settle", List.of("internal.protocol", "message", "schema")),
+          Map.entry(
+              "internal.stream",
+              List.of(
+                  "error",
+                  "internal.jdbc",
+                  "internal.text",
+                  "internal.wake",
+                  "message",
+                  "operations",
+                  "schema",
+                  "stream")),
+          Map.entry("internal.text", List.of("error", "message")),
+          Map.entry("internal.wake", List.of("internal.text", "schema", "wake")),
+          Map.entry("jackson", List.of("message")),
+          Map.entry(
+              "lease",
+              List.of(
+                  "error",
+                  "internal.jdbc",
+                  "internal.protocol",
+                  "internal.text",
+                  "message",
+                  "schema")),
+          Map.entry("observe", List.of("internal.protocol", "internal.text", "message", "schema")),
+          Map.entry(
+              "operations",
+              List.of("error", "internal.jdbc", "internal.text", "message", "schema")),
+          Map.entry("replay", List.of("error", "internal.jdbc", "internal.text", "schema")),
+          Map.entry("retention", List.of("archive", "message")),
+          Map.entry("schema", List.of("internal.jdbc", "message")),
+          Map.entry(
+              "stream", List.of("destination", "error", "internal.jdbc", "message", "schema")));
 
   @Test
-  void stagesKnowOnlyTheVocabularyAndTheStore() {
+  void packagesKnowOnlyTheListed() {
     ALLOWED.forEach(
         (name, allowed) -> {
           List<String> packages = new ArrayList<>(List.of("dev.postrider." + name));
@@ -81,7 +146,11 @@ class ArchitectureTest {
   void destinationsNeverSeeTheDatabase() {
     noClasses()
         .that()
-        .resideInAnyPackage("dev.postrider.dispatch", "dev.postrider.message")
+        .resideInAnyPackage(
+            "dev.postrider.destination",
+            "dev.postrider.internal.dispatch",
+            "dev.postrider.internal.protocol",
+            "dev.postrider.message")
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage("java.sql..", "javax.sql..", "org.postgresql..")

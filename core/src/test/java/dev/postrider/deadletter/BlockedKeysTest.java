@@ -2,7 +2,7 @@ package dev.postrider.deadletter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import dev.postrider.testing.Courier;
 import dev.postrider.testing.TestDatabase;
 import java.util.List;

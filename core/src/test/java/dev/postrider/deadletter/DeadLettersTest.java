@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.postrider.deadletter.DeadLetterPage.Cursor;
+import dev.postrider.error.RefusedException;
 import dev.postrider.message.AttemptState;
-import dev.postrider.store.AttemptRecord;
-import dev.postrider.store.Messages;
-import dev.postrider.store.RefusedException;
-import dev.postrider.store.Schema;
+import dev.postrider.operations.AttemptRecord;
+import dev.postrider.operations.Messages;
+import dev.postrider.schema.Schema;
 import dev.postrider.testing.Courier;
 import dev.postrider.testing.TestDatabase;
 import java.sql.Connection;

@@ -1,14 +1,14 @@
 package dev.postrider.docs;
 
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.enqueue.Outbox;
 import dev.postrider.jackson.Jackson3Codec;
 import dev.postrider.message.JsonCodec;
 import dev.postrider.message.NewMessage;
 import dev.postrider.message.Outcome;
 import dev.postrider.relay.Relay;
-import dev.postrider.store.Migrations;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Migrations;
+import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;

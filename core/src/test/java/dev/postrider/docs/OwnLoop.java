@@ -1,9 +1,8 @@
 package dev.postrider.docs;
 
+import dev.postrider.lease.LeaseStore;
 import dev.postrider.message.Backoff;
-import dev.postrider.message.Claimed;
 import dev.postrider.message.Message;
-import dev.postrider.store.LeaseStore;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
@@ -33,8 +32,7 @@ final class OwnLoop {
   static void flush(LeaseStore store, Memory memory) {
     // step 1
     Duration lease = Duration.ofMinutes(2);
-    for (Claimed claimed : store.claim("memory", 10, lease)) {
-      Message message = claimed.message();
+    for (Message message : store.claim("memory", 10, lease)) {
       Optional<LeaseStore.Earlier> earlier =
           store.checkDedup(message.route(), sha256(message.payload()));
       if (earlier.isPresent()) {

@@ -2,8 +2,8 @@ package dev.postrider.docs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.postrider.store.LeaseStore;
-import dev.postrider.store.Schema;
+import dev.postrider.lease.LeaseStore;
+import dev.postrider.schema.Schema;
 import dev.postrider.testing.Courier;
 import dev.postrider.testing.TestDatabase;
 import java.nio.file.Files;

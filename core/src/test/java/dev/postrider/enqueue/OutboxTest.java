@@ -4,10 +4,10 @@ import static dev.postrider.enqueue.Producer.order;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.postrider.error.DatabaseError;
+import dev.postrider.error.NoTransactionException;
 import dev.postrider.message.Enqueued;
 import dev.postrider.message.InvalidMessageException;
-import dev.postrider.store.DatabaseError;
-import dev.postrider.store.NoTransactionException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransactionRollbackException;

@@ -3,6 +3,9 @@ package dev.postrider.envelope;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.postrider.internal.envelope.EventHeaders;
+import dev.postrider.internal.envelope.Template;
+import dev.postrider.internal.envelope.Tenant;
 import dev.postrider.message.Message;
 import dev.postrider.message.PostriderException;
 import dev.postrider.message.Route;

@@ -3,13 +3,13 @@ package dev.postrider.envelope;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.postrider.internal.stream.StreamEvent;
+import dev.postrider.internal.stream.StreamFilter;
+import dev.postrider.internal.stream.StreamLog;
+import dev.postrider.lease.LeaseOptions;
+import dev.postrider.lease.LeaseStore;
 import dev.postrider.message.Message;
-import dev.postrider.store.LeaseOptions;
-import dev.postrider.store.LeaseStore;
-import dev.postrider.store.Schema;
-import dev.postrider.stream.StreamEvent;
-import dev.postrider.stream.StreamFilter;
-import dev.postrider.stream.StreamLog;
+import dev.postrider.schema.Schema;
 import dev.postrider.testing.TestDatabase;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -198,9 +198,7 @@ class ForgeryTest {
         new LeaseStore(database.dataSource(), Schema.DEFAULT, "forger", LeaseOptions.DEFAULT);
     List<Message> messages = new ArrayList<>();
     while (messages.size() < sent) {
-      store
-          .claim("shop", 1000, Duration.ofMinutes(1))
-          .forEach(claimed -> messages.add(claimed.message()));
+      store.claim("shop", 1000, Duration.ofMinutes(1)).forEach(messages::add);
     }
     return messages;
   }

@@ -3,11 +3,10 @@ package dev.postrider.inbox;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.postrider.message.Claimed;
+import dev.postrider.error.NoTransactionException;
+import dev.postrider.lease.LeaseStore;
 import dev.postrider.message.Message;
-import dev.postrider.store.LeaseStore;
-import dev.postrider.store.NoTransactionException;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import dev.postrider.testing.Courier;
 import dev.postrider.testing.TestDatabase;
 import java.sql.Connection;
@@ -34,8 +33,8 @@ class InboxTest {
   @Test
   @Tag("HE-8")
   void theEffectHappensOnceHoweverOftenTheMessageArrives() throws Exception {
-    assertThat(handle(id)).isEqualTo(Verdict.FIRST);
-    assertThat(handle(id)).isEqualTo(Verdict.DUPLICATE);
+    assertThat(handle(id)).isEqualTo(InboxResult.FIRST);
+    assertThat(handle(id)).isEqualTo(InboxResult.DUPLICATE);
     assertThat(effects()).isEqualTo(1);
   }
 
@@ -44,7 +43,7 @@ class InboxTest {
   void consumersDoNotTakeEachOthersMessages() throws Exception {
     handle(id);
     assertThat(inbox.handle(database.dataSource(), "other", Incoming.of(id), this::effect))
-        .isEqualTo(Verdict.FIRST);
+        .isEqualTo(InboxResult.FIRST);
   }
 
   @Test
@@ -62,27 +61,27 @@ class InboxTest {
                     }))
         .hasMessage("half done");
     assertThat(effects()).isZero();
-    assertThat(handle(id)).isEqualTo(Verdict.FIRST);
+    assertThat(handle(id)).isEqualTo(InboxResult.FIRST);
   }
 
   @Test
   @Tag("HE-8")
   void aConcurrentDuplicateWaitsForTheFirst() throws Exception {
-    assertThat(concurrentDuplicate(true)).isEqualTo(Verdict.DUPLICATE);
+    assertThat(concurrentDuplicate(true)).isEqualTo(InboxResult.DUPLICATE);
     assertThat(effects()).isZero();
   }
 
   @Test
   @Tag("HE-8")
   void ifTheFirstRollsBackTheOneThatWaitedDoesTheEffect() throws Exception {
-    assertThat(concurrentDuplicate(false)).isEqualTo(Verdict.FIRST);
+    assertThat(concurrentDuplicate(false)).isEqualTo(InboxResult.FIRST);
     assertThat(effects()).isEqualTo(1);
   }
 
-  private Verdict concurrentDuplicate(boolean commit) throws Exception {
+  private InboxResult concurrentDuplicate(boolean commit) throws Exception {
     try (Connection first = database.transaction()) {
       assertThat(inbox.firstTime(first, "billing", id)).isTrue();
-      CompletableFuture<Verdict> second = CompletableFuture.supplyAsync(() -> handle(id));
+      CompletableFuture<InboxResult> second = CompletableFuture.supplyAsync(() -> handle(id));
       Awaitility.await()
           .until(
               () ->
@@ -113,15 +112,15 @@ class InboxTest {
   @Test
   @Tag("HE-8")
   void aLowerSequenceOfTheSameKeyIsRefused() throws Exception {
-    assertThat(handle(new Incoming(UUID.randomUUID(), "bank/a", 5))).isEqualTo(Verdict.FIRST);
+    assertThat(handle(new Incoming(UUID.randomUUID(), "bank/a", 5))).isEqualTo(InboxResult.FIRST);
     Incoming late = new Incoming(id, "bank/a", 4);
 
-    assertThat(handle(late)).isEqualTo(Verdict.STALE);
-    assertThat(handle(late)).isEqualTo(Verdict.STALE);
+    assertThat(handle(late)).isEqualTo(InboxResult.STALE);
+    assertThat(handle(late)).isEqualTo(InboxResult.STALE);
 
-    assertThat(handle(new Incoming(UUID.randomUUID(), "bank/a", 5))).isEqualTo(Verdict.STALE);
-    assertThat(handle(new Incoming(UUID.randomUUID(), "bank/b", 4))).isEqualTo(Verdict.FIRST);
-    assertThat(handle(new Incoming(UUID.randomUUID(), "bank/a", 6))).isEqualTo(Verdict.FIRST);
+    assertThat(handle(new Incoming(UUID.randomUUID(), "bank/a", 5))).isEqualTo(InboxResult.STALE);
+    assertThat(handle(new Incoming(UUID.randomUUID(), "bank/b", 4))).isEqualTo(InboxResult.FIRST);
+    assertThat(handle(new Incoming(UUID.randomUUID(), "bank/a", 6))).isEqualTo(InboxResult.FIRST);
     assertThat(effects()).isEqualTo(3);
   }
 
@@ -130,18 +129,19 @@ class InboxTest {
   @Tag("EN-6")
   void whatAnOperatorSendsAgainIsHandledAlthoughLaterOnesHavePassed() throws Exception {
     // Message 4 died, its key went on, and then it was requeued.
-    assertThat(handle(new Incoming(UUID.randomUUID(), "bank/a", 5))).isEqualTo(Verdict.FIRST);
+    assertThat(handle(new Incoming(UUID.randomUUID(), "bank/a", 5))).isEqualTo(InboxResult.FIRST);
     Incoming requeued = new Incoming(id, "bank/a", 4, true);
 
-    assertThat(handle(requeued)).isEqualTo(Verdict.OUT_OF_ORDER);
-    assertThat(handle(requeued)).isEqualTo(Verdict.DUPLICATE);
-    assertThat(handle(new Incoming(id, "bank/a", 4))).isEqualTo(Verdict.DUPLICATE);
+    assertThat(handle(requeued)).isEqualTo(InboxResult.OUT_OF_ORDER);
+    assertThat(handle(requeued)).isEqualTo(InboxResult.DUPLICATE);
+    assertThat(handle(new Incoming(id, "bank/a", 4))).isEqualTo(InboxResult.DUPLICATE);
 
     assertThat(effects()).isEqualTo(2);
     assertThat(handle(new Incoming(UUID.randomUUID(), "bank/a", 5)))
         .as("the key's place is not set back")
-        .isEqualTo(Verdict.STALE);
-    assertThat(handle(new Incoming(UUID.randomUUID(), "bank/a", 6, true))).isEqualTo(Verdict.FIRST);
+        .isEqualTo(InboxResult.STALE);
+    assertThat(handle(new Incoming(UUID.randomUUID(), "bank/a", 6, true)))
+        .isEqualTo(InboxResult.FIRST);
   }
 
   @Test
@@ -152,25 +152,25 @@ class InboxTest {
     courier.kill("boom");
     courier.enqueue("'bank', 'payments', key => 'a'");
     LeaseStore store = new LeaseStore(database.dataSource(), Schema.DEFAULT, "worker");
-    assertThat(claim(store)).isEqualTo(Verdict.FIRST);
+    assertThat(claim(store)).isEqualTo(InboxResult.FIRST);
     database.execute(
         "select postrider.requeue_dead('ann', '{}', '{" + dead + "}', 1, null, null, null)");
-    assertThat(claim(store)).isEqualTo(Verdict.OUT_OF_ORDER);
+    assertThat(claim(store)).isEqualTo(InboxResult.OUT_OF_ORDER);
   }
 
-  private Verdict claim(LeaseStore store) {
-    List<Claimed> claimed = store.claim("bank", 1, Duration.ofMinutes(1));
+  private InboxResult claim(LeaseStore store) {
+    List<Message> claimed = store.claim("bank", 1, Duration.ofMinutes(1));
     assertThat(claimed).hasSize(1);
-    Message message = claimed.get(0).message();
+    Message message = claimed.get(0);
     store.ack(message.id());
     return handle(Incoming.of(message));
   }
 
-  private Verdict handle(UUID message) {
+  private InboxResult handle(UUID message) {
     return handle(Incoming.of(message));
   }
 
-  private Verdict handle(Incoming message) {
+  private InboxResult handle(Incoming message) {
     try {
       return inbox.handle(database.dataSource(), "billing", message, this::effect);
     } catch (SQLException e) {

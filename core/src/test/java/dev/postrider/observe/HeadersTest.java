@@ -2,9 +2,9 @@ package dev.postrider.observe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.enqueue.Outbox;
-import dev.postrider.message.Json;
+import dev.postrider.internal.text.Json;
 import dev.postrider.message.Message;
 import dev.postrider.message.NewMessage;
 import dev.postrider.message.Outcome;

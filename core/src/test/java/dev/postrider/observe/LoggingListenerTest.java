@@ -7,6 +7,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import dev.postrider.enqueue.Outbox;
+import dev.postrider.internal.text.LogLine;
 import dev.postrider.message.NewMessage;
 import dev.postrider.message.Settlement.Decision;
 import dev.postrider.testing.TestDatabase;

@@ -4,15 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 import static org.awaitility.Awaitility.await;
 
-import dev.postrider.dispatch.HandlerDestination;
-import dev.postrider.message.Answered;
+import dev.postrider.destination.HandlerDestination;
+import dev.postrider.internal.protocol.Answered;
+import dev.postrider.internal.settle.SettlementRules;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.RetryPolicy;
 import dev.postrider.message.Route;
+import dev.postrider.message.Settlement;
 import dev.postrider.message.Settlement.Decision;
 import dev.postrider.relay.Relay;
-import dev.postrider.settle.Verdicts;
 import dev.postrider.testing.TestDatabase;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
@@ -31,6 +32,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class MicrometerMetricsTest {
+  private static final Route MAIL = new Route("shop", "orders", "mail");
+
   private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
   private final MicrometerMetrics metrics = new MicrometerMetrics(registry);
 
@@ -101,6 +104,33 @@ class MicrometerMetricsTest {
   }
 
   @Test
+  @Tag("EN-23")
+  void countersNameTheSubscription() {
+    Settlement delivered = Samples.settled(Decision.DELIVERED, null, null);
+    Settlement dead = Samples.settled(MAIL, Decision.DEAD, "invalid", "no", "paid");
+    metrics.settled("rails", delivered);
+    metrics.settled("rails", dead);
+    metrics.conflict("rails", dead);
+    assertThat(count("outbox.attempts", "subscription", "", "state", "DISPATCHED")).isEqualTo(1);
+    assertThat(count("outbox.attempts", "subscription", "mail", "state", "FAILED")).isEqualTo(1);
+    assertThat(count("outbox.attempts", "subscription", "mail", "state", "CONFLICT")).isEqualTo(1);
+    assertThat(count("outbox.attempts", "subscription", "", "state", "FAILED")).isZero();
+    assertThat(count("outbox.publish.success", "subscription", "")).isEqualTo(1);
+    assertThat(count("outbox.publish.failed", "subscription", "mail")).isEqualTo(1);
+    for (int i = 0; i < 200; i++) {
+      Route other = new Route("shop", "orders", "s" + i);
+      metrics.settled("rails", Samples.settled(other, Decision.DELIVERED, null, null, "paid"));
+    }
+    assertThat(
+            registry.find("outbox.attempts").meters().stream()
+                .map(meter -> meter.getId().getTag("subscription"))
+                .distinct())
+        .as("a bounded number of series")
+        .hasSize(TagValues.MOST + 2)
+        .contains("other");
+  }
+
+  @Test
   @Tag("PO-11")
   void theReaperConflictsAndBreakersAreCounted() {
     IntSupplier three = () -> 3;
@@ -116,7 +146,7 @@ class MicrometerMetricsTest {
             3,
             null,
             false);
-    metrics.settled("rails", Verdicts.of(away, RetryPolicy.DEFAULT));
+    metrics.settled("rails", SettlementRules.of(away, RetryPolicy.DEFAULT));
     metrics.breaker("rails", "open");
     metrics.violation("rails", "answered twice");
     metrics.databaseFailed("timeout", new Exception());

@@ -3,7 +3,7 @@ package dev.postrider.observe;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.Settlement;
 import dev.postrider.relay.Relay;

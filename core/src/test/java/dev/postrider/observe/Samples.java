@@ -1,9 +1,9 @@
 package dev.postrider.observe;
 
-import dev.postrider.message.Claimed;
+import dev.postrider.internal.protocol.ClaimSettlement;
+import dev.postrider.internal.protocol.Claimed;
 import dev.postrider.message.Message;
 import dev.postrider.message.Route;
-import dev.postrider.message.Settlement;
 import dev.postrider.message.Settlement.Decision;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -17,15 +17,20 @@ final class Samples {
 
   private Samples() {}
 
-  static Settlement settled(Decision decision, String code, String error) {
+  static ClaimSettlement settled(Decision decision, String code, String error) {
     return settled(decision, code, error, "paid");
   }
 
-  static Settlement settled(Decision decision, String code, String error, String eventType) {
+  static ClaimSettlement settled(Decision decision, String code, String error, String eventType) {
+    return settled(new Route("shop", "orders"), decision, code, error, eventType);
+  }
+
+  static ClaimSettlement settled(
+      Route route, Decision decision, String code, String error, String eventType) {
     Message message =
         new Message(
             UUID.randomUUID(),
-            new Route("shop", "orders"),
+            route,
             null,
             0,
             null,
@@ -42,7 +47,7 @@ final class Samples {
             1,
             1);
     Duration delay = decision == Decision.RETRY ? Duration.ofSeconds(5) : Duration.ZERO;
-    return new Settlement(
+    return new ClaimSettlement(
         new Claimed(message, 1, 0, 0, "(0,1)"), decision, 7, delay, code, error, null);
   }
 }

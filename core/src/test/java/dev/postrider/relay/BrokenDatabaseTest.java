@@ -3,7 +3,7 @@ package dev.postrider.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.postrider.dispatch.DestinationOptions;
+import dev.postrider.destination.DestinationOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;

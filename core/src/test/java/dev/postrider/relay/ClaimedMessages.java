@@ -1,6 +1,6 @@
 package dev.postrider.relay;
 
-import dev.postrider.message.Claimed;
+import dev.postrider.internal.protocol.Claimed;
 import dev.postrider.message.Message;
 import dev.postrider.message.Route;
 import java.time.Instant;

@@ -3,9 +3,9 @@ package dev.postrider.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.postrider.store.Migrations;
-import dev.postrider.store.Roles;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Migrations;
+import dev.postrider.schema.Roles;
+import dev.postrider.schema.Schema;
 import dev.postrider.testing.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;

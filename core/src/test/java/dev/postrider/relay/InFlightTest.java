@@ -3,10 +3,10 @@ package dev.postrider.relay;
 import static dev.postrider.relay.ClaimedMessages.claimed;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.postrider.message.Answered;
-import dev.postrider.message.Claimed;
+import dev.postrider.internal.protocol.Answered;
+import dev.postrider.internal.protocol.ClaimSettlement;
+import dev.postrider.internal.protocol.Claimed;
 import dev.postrider.message.Outcome;
-import dev.postrider.message.Settlement;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -22,8 +22,8 @@ class InFlightTest {
   }
 
   private List<Claimed> take() {
-    return inFlight.takeAnswers(answer -> Settlement.released(answer.claimed())).stream()
-        .map(Settlement::claimed)
+    return inFlight.takeAnswers(answer -> ClaimSettlement.released(answer.claimed())).stream()
+        .map(ClaimSettlement::claimed)
         .toList();
   }
 

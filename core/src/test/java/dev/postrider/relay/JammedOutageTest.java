@@ -3,9 +3,9 @@ package dev.postrider.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.postrider.dispatch.DestinationOptions;
-import dev.postrider.dispatch.DestinationOptions.BreakerOptions;
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.DestinationOptions;
+import dev.postrider.destination.DestinationOptions.BreakerOptions;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.message.Message;
 import dev.postrider.message.NewMessage;
 import dev.postrider.message.Outcome;
@@ -69,6 +69,10 @@ class JammedOutageTest {
     await().until(() -> post.deliveredIds().containsAll(healthy));
     assertThat(post.heard.breakers).endsWith("closed");
     assertThat(post.delivered).hasSize(40).allMatch(message -> message.attempt() == 1);
-    assertThat(post.database.count("select count(*) from postrider.queue")).isEqualTo(3 * BLOCKED);
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(post.database.count("select count(*) from postrider.queue"))
+                    .isEqualTo(3 * BLOCKED));
   }
 }

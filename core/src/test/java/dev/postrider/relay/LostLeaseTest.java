@@ -3,9 +3,9 @@ package dev.postrider.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.postrider.dispatch.Destination;
-import dev.postrider.dispatch.Destination.Answers;
-import dev.postrider.dispatch.DestinationOptions;
+import dev.postrider.destination.Destination;
+import dev.postrider.destination.Destination.Answers;
+import dev.postrider.destination.DestinationOptions;
 import dev.postrider.message.Message;
 import java.time.Duration;
 import java.util.List;

@@ -9,7 +9,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import dev.postrider.stream.StreamDestination;
 import java.sql.Connection;
 import java.sql.ResultSet;

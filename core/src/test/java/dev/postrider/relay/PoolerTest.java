@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.HandlerDestination;
+import dev.postrider.internal.jdbc.HeldConnection;
 import dev.postrider.message.PostriderException;
-import dev.postrider.store.HeldConnection;
 import dev.postrider.testing.Pooler;
 import java.sql.Connection;
 import java.sql.ResultSet;

@@ -2,9 +2,9 @@ package dev.postrider.relay;
 
 import static org.awaitility.Awaitility.await;
 
-import dev.postrider.dispatch.Destination;
-import dev.postrider.dispatch.DestinationOptions;
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.Destination;
+import dev.postrider.destination.DestinationOptions;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.enqueue.Outbox;
 import dev.postrider.message.Enqueued;
 import dev.postrider.message.Message;

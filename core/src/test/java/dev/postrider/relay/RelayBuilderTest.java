@@ -3,8 +3,8 @@ package dev.postrider.relay;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.postrider.dispatch.Destination;
-import dev.postrider.dispatch.DestinationOptions;
+import dev.postrider.destination.Destination;
+import dev.postrider.destination.DestinationOptions;
 import dev.postrider.message.Message;
 import dev.postrider.message.PostriderException;
 import java.time.Duration;

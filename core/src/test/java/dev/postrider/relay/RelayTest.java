@@ -3,7 +3,7 @@ package dev.postrider.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.enqueue.Outbox;
 import dev.postrider.message.Message;
 import dev.postrider.message.NewMessage;

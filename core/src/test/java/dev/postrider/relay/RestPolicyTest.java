@@ -3,9 +3,9 @@ package dev.postrider.relay;
 import static dev.postrider.relay.ClaimedMessages.claimed;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.postrider.message.Claimed;
+import dev.postrider.internal.protocol.Claimed;
+import dev.postrider.internal.wake.Wakeup.Reason;
 import dev.postrider.relay.RestPolicy.Rest;
-import dev.postrider.wake.Wakeup.Reason;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;

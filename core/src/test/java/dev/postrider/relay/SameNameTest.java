@@ -3,7 +3,7 @@ package dev.postrider.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.postrider.dispatch.Destination.Answers;
+import dev.postrider.destination.Destination.Answers;
 import dev.postrider.message.Message;
 import java.util.List;
 import java.util.UUID;

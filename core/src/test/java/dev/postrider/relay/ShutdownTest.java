@@ -3,8 +3,8 @@ package dev.postrider.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.postrider.dispatch.Destination;
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.Destination;
+import dev.postrider.destination.HandlerDestination;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;

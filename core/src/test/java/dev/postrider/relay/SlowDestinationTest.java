@@ -3,8 +3,8 @@ package dev.postrider.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.postrider.dispatch.DestinationOptions;
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.DestinationOptions;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import java.time.Duration;

@@ -1,8 +1,8 @@
 package dev.postrider.testing;
 
 import dev.postrider.embedded.EmbeddedServer;
-import dev.postrider.store.Migrations;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Migrations;
+import dev.postrider.schema.Schema;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;

@@ -23,9 +23,9 @@ import dev.postrider.client.model.PostMessagesRequest;
 import dev.postrider.client.model.PostTokensRequest;
 import dev.postrider.client.model.PostTopicsPauseRequest;
 import dev.postrider.client.model.Status;
+import dev.postrider.schema.Schema;
 import dev.postrider.server.Server;
 import dev.postrider.server.ServerConfig;
-import dev.postrider.store.Schema;
 import dev.postrider.testkit.TestPostgres;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -118,7 +118,10 @@ class GeneratedClientTest {
     CreatedToken made =
         tokens.postTokens(
             new PostTokensRequest().name("ann").role(PostTokensRequest.RoleEnum.VIEWER));
-    assertThat(new OverviewApi(client(made.getSecret())).getAudit(null, 10).getItems())
+    assertThat(
+            new OverviewApi(client(made.getSecret()))
+                .getAudit(null, 10, null, null, null, null)
+                .getItems())
         .isNotEmpty();
     assertThat(tokens.deleteTokensId(made.getId()).getRevoked()).isEqualTo(made.getId());
     assertThatThrownBy(() -> new OverviewApi(client(made.getSecret())).getStatus())

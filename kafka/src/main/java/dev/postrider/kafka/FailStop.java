@@ -1,6 +1,6 @@
 package dev.postrider.kafka;
 
-import dev.postrider.kafka.Verdict.Scope;
+import dev.postrider.kafka.SendFailure.Scope;
 import dev.postrider.message.Outcome;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -9,6 +9,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -48,7 +49,11 @@ final class FailStop {
   private boolean failed;
   private final List<Failure> failures = new ArrayList<>();
 
-  private record Failure(RunReceipt receipt, Exception error, @Nullable Verdict verdict) {
+  private record Failure(
+      RunReceipt receipt,
+      Exception error,
+      @Nullable RecordMetadata metadata,
+      @Nullable SendFailure sendFailure) {
     /** Whether the error is about this record, and not about what the client did with it. */
     boolean isItsOwn() {
       return error.getClass() != KafkaException.class;
@@ -88,8 +93,8 @@ final class FailStop {
     return null;
   }
 
-  void acknowledged(RunReceipt receipt, Outcome delivered) {
-    producer.acknowledged();
+  void acknowledged(RunReceipt receipt, @Nullable RecordMetadata metadata, Outcome delivered) {
+    producer.acknowledged(metadata);
     if (!receipt.isFirst()) {
       return;
     }
@@ -101,36 +106,40 @@ final class FailStop {
   }
 
   /** The client did not take it, so nothing is lost by it: those before it go on. */
-  Verdict notTaken(RunReceipt receipt, Exception error, boolean thrown) {
-    Verdict verdict =
-        thrown && error instanceof RuntimeException e ? producer.threw(e) : producer.failed(error);
+  SendFailure notTaken(RunReceipt receipt, Exception error, boolean thrown) {
+    SendFailure sendFailure =
+        thrown && error instanceof RuntimeException e
+            ? producer.threw(e)
+            : producer.failed(error, null);
     if (receipt.isFirst()) {
-      if (blames(verdict.outcome())) {
+      if (blames(sendFailure.outcome())) {
         stumbled.add(receipt.key);
       }
-      receipt.answer(verdict.outcome());
+      receipt.answer(sendFailure.outcome());
       end(receipt);
     }
-    return verdict;
+    return sendFailure;
   }
 
   /** On the client's thread, which sends nothing until this returns. */
-  void failed(RunReceipt receipt, Exception error) {
+  void failed(RunReceipt receipt, Exception error, @Nullable RecordMetadata metadata) {
     boolean first;
     synchronized (this) {
       first = !failed;
       failed = true;
     }
-    Verdict verdict = null;
+    SendFailure sendFailure = null;
     if (first) {
-      verdict = producer.failed(error); // before it is stopped: what it says of the producer counts
+      sendFailure =
+          producer.failed(
+              error, metadata); // before it is stopped: what it says of the producer counts
       stopped.accept(producer);
       producer.stop(ABORTED);
-      log.info("event=kafka_run_stopped reason=\"{}\"", verdict.outcome());
+      log.info("event=kafka_run_stopped reason=\"{}\"", sendFailure.outcome());
     }
     if (receipt.isFirst()) {
       synchronized (this) {
-        failures.add(new Failure(receipt, error, verdict));
+        failures.add(new Failure(receipt, error, metadata, sendFailure));
       }
       end(receipt);
     }
@@ -162,16 +171,16 @@ final class FailStop {
     Set<OrderingKey> blamed = new HashSet<>();
     for (Failure failure : all) {
       RunReceipt receipt = failure.receipt();
-      Verdict verdict = failure.verdict();
-      boolean own = failure.isItsOwn() || (nobodysOwn && verdict != null);
-      if (verdict == null || !own) {
-        verdict = producer.failed(failure.error());
+      SendFailure sendFailure = failure.sendFailure();
+      boolean own = failure.isItsOwn() || (nobodysOwn && sendFailure != null);
+      if (sendFailure == null || !own) {
+        sendFailure = producer.failed(failure.error(), failure.metadata());
       }
-      Outcome outcome = verdict.outcome();
+      Outcome outcome = sendFailure.outcome();
       if (own && blames(outcome)) {
         boolean first = blamed.add(receipt.key);
         stumbled.add(receipt.key);
-        outcome = first || verdict.scope() == Scope.MESSAGE ? outcome : BEHIND;
+        outcome = first || sendFailure.scope() == Scope.MESSAGE ? outcome : BEHIND;
       }
       receipt.answer(outcome);
     }

@@ -1,7 +1,7 @@
 package dev.postrider.kafka;
 
 import dev.postrider.envelope.Envelope;
-import dev.postrider.envelope.Template;
+import dev.postrider.internal.envelope.Template;
 import dev.postrider.message.PostriderException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -112,8 +112,8 @@ public final class KafkaConfig {
 
     /**
      * How long the client tries to deliver a record. Must be shorter than the destination's timeout
-     * in {@link dev.postrider.dispatch.DestinationOptions}, or messages would be sent again while
-     * the client still tries.
+     * in {@link dev.postrider.destination.DestinationOptions}, or messages would be sent again
+     * while the client still tries.
      */
     public Builder deliveryTimeout(Duration value) {
       this.deliveryTimeout = value;

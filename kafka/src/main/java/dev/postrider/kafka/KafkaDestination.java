@@ -1,6 +1,6 @@
 package dev.postrider.kafka;
 
-import dev.postrider.dispatch.Destination;
+import dev.postrider.destination.Destination;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.PostriderException;
@@ -40,7 +40,7 @@ public final class KafkaDestination implements Destination {
 
   private final KafkaConfig config;
   private final Records records;
-  private final Shunned shunned = new Shunned();
+  private final UnreachableTopics unreachable = new UnreachableTopics();
   private final Stumbled stumbled = new Stumbled();
   private final ProducerSlot slot;
   private final KeyLanes lanes;
@@ -51,7 +51,7 @@ public final class KafkaDestination implements Destination {
     this.records = new Records(config.topic(), config.envelope());
     Map<String, String> settings = new TreeMap<>(config.settings());
     settings.putIfAbsent(ProducerConfig.CLIENT_ID_CONFIG, "postrider-" + NUMBER.incrementAndGet());
-    KafkaErrors errors = new KafkaErrors(new Secrets(settings), config.deadAtOnce());
+    KafkaErrors errors = new KafkaErrors(new SecretMask(settings), config.deadAtOnce());
     this.asking = asking();
     LiveProducer.Patience patience =
         new LiveProducer.Patience(
@@ -61,7 +61,8 @@ public final class KafkaDestination implements Destination {
             asking);
     this.slot = new ProducerSlot(settings, errors, patience);
     this.lanes =
-        new KeyLanes(settings, errors, patience, records, new KeyLanes.Context(shunned, stumbled));
+        new KeyLanes(
+            settings, errors, patience, records, new KeyLanes.Context(unreachable, stumbled));
   }
 
   /** Threads for topics that the client does not know yet; none while it knows all. */
@@ -153,8 +154,8 @@ public final class KafkaDestination implements Destination {
     }
     Answers noting =
         keys.isEmpty() ? answers : (id, outcome) -> note(keys.get(id), id, outcome, answers);
-    Shipment shipment = new Shipment(producer, shunned, noting, config.maxBlock(), budget);
-    singles.forEach(message -> shipment.send(message, records));
+    SendBatch sendBatch = new SendBatch(producer, unreachable, noting, config.maxBlock(), budget);
+    singles.forEach(message -> sendBatch.send(message, records));
   }
 
   private void note(@Nullable OrderingKey key, UUID id, Outcome outcome, Answers answers) {

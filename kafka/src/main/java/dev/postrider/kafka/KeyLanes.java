@@ -1,6 +1,6 @@
 package dev.postrider.kafka;
 
-import dev.postrider.dispatch.Destination.Answers;
+import dev.postrider.destination.Destination.Answers;
 import dev.postrider.message.Message;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,7 +15,7 @@ final class KeyLanes {
   private static final int LANES = 4;
 
   private final Records records;
-  private final Shunned shunned;
+  private final UnreachableTopics unreachable;
   private final Stumbled stumbled;
   private final long bytesMost;
   private final List<ProducerSlot> slots = new ArrayList<>();
@@ -28,7 +28,7 @@ final class KeyLanes {
       Records records,
       Context context) {
     this.records = records;
-    this.shunned = context.shunned();
+    this.unreachable = context.unreachable();
     this.stumbled = context.stumbled();
     this.bytesMost = ProducerSettings.memoryForRuns(settings, LANES) / 2; // batches are not full
     for (int lane = 0; lane < LANES; lane++) {
@@ -39,7 +39,7 @@ final class KeyLanes {
   }
 
   /** What it shares with the ordinary producer. */
-  record Context(Shunned shunned, Stumbled stumbled) {}
+  record Context(UnreachableTopics unreachable, Stumbled stumbled) {}
 
   /** Begins to send the runs of one batch. */
   Trip trip(Answers answers, BlockBudget budget) {
@@ -50,7 +50,7 @@ final class KeyLanes {
   final class Trip {
     private final Answers answers;
     private final BlockBudget budget;
-    private final @Nullable RunShipment[] shipments = new RunShipment[LANES];
+    private final @Nullable RunBatch[] shipments = new RunBatch[LANES];
 
     private Trip(Answers answers, BlockBudget budget) {
       this.answers = answers;
@@ -59,14 +59,14 @@ final class KeyLanes {
 
     void send(OrderingKey key, List<Message> run) {
       int lane = key.slot(LANES);
-      RunShipment shipment = shipments[lane];
+      RunBatch shipment = shipments[lane];
       if (shipment == null) {
         FailStop producer = producer(lane);
         if (producer == null) {
-          RunShipment.answer(answers, run, slots.get(lane).absent());
+          RunBatch.answer(answers, run, slots.get(lane).absent());
           return;
         }
-        shipment = new RunShipment(producer, shunned, answers, budget);
+        shipment = new RunBatch(producer, unreachable, answers, budget);
         shipments[lane] = shipment;
       }
       shipment.send(key, run, records);

@@ -1,6 +1,6 @@
 package dev.postrider.kafka;
 
-import dev.postrider.kafka.Verdict.Scope;
+import dev.postrider.kafka.SendFailure.Scope;
 import dev.postrider.message.Outcome;
 import java.time.Duration;
 import java.util.concurrent.Executor;
@@ -10,6 +10,7 @@ import java.util.function.LongSupplier;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.errors.ApiException;
 import org.jspecify.annotations.Nullable;
 
@@ -70,12 +71,12 @@ final class LiveProducer {
   }
 
   /** Waits for a topic's metadata; returns what is wrong with it, or null. */
-  private @Nullable Verdict ask(String topic) {
+  private @Nullable SendFailure ask(String topic) {
     try {
       var unused = producer.partitionsFor(topic);
       return null;
     } catch (ApiException e) {
-      return failed(e);
+      return failed(e, null);
     } catch (RuntimeException e) {
       return threw(e);
     }
@@ -86,8 +87,8 @@ final class LiveProducer {
     var unused = producer.send(record, callback);
   }
 
-  void acknowledged() {
-    arrivals.at(nanoClock.getAsLong());
+  void acknowledged(@Nullable RecordMetadata metadata) {
+    arrivals.at(metadata, nanoClock.getAsLong());
     acked = true;
     suspect = false;
   }
@@ -96,37 +97,39 @@ final class LiveProducer {
     return acked;
   }
 
-  /** The verdict on an error that the callback got. */
-  Verdict failed(Exception error) {
+  /** The sendFailure on an error that the callback got, with these metadata if it got any. */
+  SendFailure failed(Exception error, @Nullable RecordMetadata metadata) {
     long now = nanoClock.getAsLong();
-    Verdict verdict = errors.of(error, arrivals.within(recentNanos, now));
+    SendFailure sendFailure = errors.of(error, arrivals.within(recentNanos, metadata, now));
     Outcome end = retired;
-    if (verdict.scope() == Scope.UNKNOWN && end != null) {
-      return new Verdict(end, Scope.PRODUCER);
+    if (sendFailure.scope() == Scope.UNKNOWN && end != null) {
+      return new SendFailure(end, Scope.PRODUCER);
     }
-    if (verdict.scope() == Scope.PRODUCER || (verdict.scope() == Scope.UNKNOWN && hopeless(now))) {
-      report(verdict.outcome());
+    if (sendFailure.scope() == Scope.PRODUCER
+        || (sendFailure.scope() == Scope.UNKNOWN && hopeless(now))) {
+      report(sendFailure.outcome());
     }
-    return verdict;
+    return sendFailure;
   }
 
-  /** The verdict on an error that send threw. */
-  Verdict threw(RuntimeException error) {
+  /** The sendFailure on an error that send threw. */
+  SendFailure threw(RuntimeException error) {
     Outcome end = retired;
-    Verdict verdict = end == null ? errors.ofThrown(error) : new Verdict(end, Scope.PRODUCER);
-    if (verdict.scope() == Scope.PRODUCER) {
-      report(verdict.outcome());
+    SendFailure sendFailure =
+        end == null ? errors.ofThrown(error) : new SendFailure(end, Scope.PRODUCER);
+    if (sendFailure.scope() == Scope.PRODUCER) {
+      report(sendFailure.outcome());
     }
-    return verdict;
+    return sendFailure;
   }
 
   /** What failed at once may have blocked: its topic is asked for before the next is sent. */
-  void note(String topic, Verdict failure, Shunned shunned) {
+  void note(String topic, SendFailure failure, UnreachableTopics unreachable) {
     if (failure.scope() != Scope.MESSAGE) {
       topics.forget(topic);
     }
     if (failure.scope() == Scope.TOPIC) {
-      shunned.add(topic, failure.outcome());
+      unreachable.add(topic, failure.outcome());
     }
   }
 

@@ -123,7 +123,7 @@ final class ProducerSettings {
   private static void valid(Map<String, String> all, List<String> wrong) {
     for (ConfigValue value : ProducerConfig.configDef().validateAll(all).values()) {
       for (String error : value.errorMessages()) {
-        wrong.add("property " + value.name() + ": " + new Secrets(all).scrub(error));
+        wrong.add("property " + value.name() + ": " + new SecretMask(all).scrub(error));
       }
     }
     if (!wrong.isEmpty()) {

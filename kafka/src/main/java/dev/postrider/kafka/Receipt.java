@@ -1,7 +1,7 @@
 package dev.postrider.kafka;
 
-import dev.postrider.dispatch.Destination.Answers;
-import dev.postrider.kafka.Verdict.Scope;
+import dev.postrider.destination.Destination.Answers;
+import dev.postrider.kafka.SendFailure.Scope;
 import dev.postrider.message.Outcome;
 import java.time.Duration;
 import java.util.UUID;
@@ -24,7 +24,7 @@ final class Receipt implements Callback {
   private final LiveProducer producer;
   private final Answers answers;
   private final AtomicBoolean answered = new AtomicBoolean();
-  private volatile @Nullable Verdict failure;
+  private volatile @Nullable SendFailure failure;
 
   Receipt(UUID id, LiveProducer producer, Answers answers) {
     this.id = id;
@@ -35,30 +35,33 @@ final class Receipt implements Callback {
   @Override
   public void onCompletion(@Nullable RecordMetadata metadata, @Nullable Exception error) {
     if (error == null) {
-      producer.acknowledged();
+      producer.acknowledged(metadata);
       // Without an offset: the broker had it already from an earlier try.
       boolean known = metadata != null && metadata.hasOffset();
       answer(known ? Outcome.delivered(String.valueOf(metadata)) : Outcome.delivered());
     } else {
-      Verdict verdict = producer.failed(error);
-      fail(isInnocent(error, verdict) ? new Verdict(REFUSED_BATCH, Scope.UNKNOWN) : verdict);
+      SendFailure sendFailure = producer.failed(error, metadata);
+      fail(
+          isInnocent(error, sendFailure)
+              ? new SendFailure(REFUSED_BATCH, Scope.UNKNOWN)
+              : sendFailure);
     }
   }
 
   /**
    * Of a batch that is refused for a record in it, the client gives the others no error of theirs.
    */
-  private static boolean isInnocent(Exception error, Verdict verdict) {
-    return verdict.scope() == Scope.UNKNOWN && error.getClass() == KafkaException.class;
+  private static boolean isInnocent(Exception error, SendFailure sendFailure) {
+    return sendFailure.scope() == Scope.UNKNOWN && error.getClass() == KafkaException.class;
   }
 
   void threw(RuntimeException error) {
     fail(producer.threw(error));
   }
 
-  private void fail(Verdict verdict) {
-    failure = verdict;
-    answer(verdict.outcome());
+  private void fail(SendFailure sendFailure) {
+    failure = sendFailure;
+    answer(sendFailure.outcome());
   }
 
   private void answer(Outcome outcome) {
@@ -68,7 +71,7 @@ final class Receipt implements Callback {
   }
 
   /** Why it has failed, if it has. */
-  @Nullable Verdict failure() {
+  @Nullable SendFailure failure() {
     return failure;
   }
 }

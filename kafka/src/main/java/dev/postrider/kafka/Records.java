@@ -3,9 +3,9 @@ package dev.postrider.kafka;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.postrider.envelope.Envelope;
-import dev.postrider.envelope.EventHeaders;
 import dev.postrider.envelope.Sealed;
-import dev.postrider.envelope.Template;
+import dev.postrider.internal.envelope.EventHeaders;
+import dev.postrider.internal.envelope.Template;
 import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;

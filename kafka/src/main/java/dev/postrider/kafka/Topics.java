@@ -19,14 +19,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class Topics {
   /** Asks the client for a topic, which may block; returns what is wrong with it, or null. */
-  interface Question extends Function<String, @Nullable Verdict> {}
+  interface Question extends Function<String, @Nullable SendFailure> {}
 
   private final Question question;
   private final Executor executor;
   private final long keptNanos;
   private final LongSupplier nanoClock;
   private final Map<String, Long> usedAtNanos = new HashMap<>();
-  private final Map<String, List<Consumer<@Nullable Verdict>>> asked = new HashMap<>();
+  private final Map<String, List<Consumer<@Nullable SendFailure>>> asked = new HashMap<>();
 
   /**
    * Knows no topic.
@@ -64,9 +64,9 @@ final class Topics {
    *
    * @return false if too many topics are being asked for
    */
-  boolean whenKnown(String topic, Consumer<@Nullable Verdict> told) {
+  boolean whenKnown(String topic, Consumer<@Nullable SendFailure> told) {
     synchronized (this) {
-      List<Consumer<@Nullable Verdict>> others = asked.get(topic);
+      List<Consumer<@Nullable SendFailure>> others = asked.get(topic);
       if (others != null) {
         others.add(told);
         return true;
@@ -85,16 +85,16 @@ final class Topics {
   }
 
   private void ask(String topic) {
-    Verdict verdict = question.apply(topic);
-    List<Consumer<@Nullable Verdict>> waiting;
+    SendFailure sendFailure = question.apply(topic);
+    List<Consumer<@Nullable SendFailure>> waiting;
     synchronized (this) {
       waiting = asked.remove(topic);
-      if (verdict == null) {
+      if (sendFailure == null) {
         usedAtNanos.put(topic, nanoClock.getAsLong());
       }
     }
     if (waiting != null) {
-      waiting.forEach(told -> told.accept(verdict));
+      waiting.forEach(told -> told.accept(sendFailure));
     }
   }
 }

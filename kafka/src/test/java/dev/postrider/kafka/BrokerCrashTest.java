@@ -3,8 +3,8 @@ package dev.postrider.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.postrider.dispatch.DestinationOptions;
-import dev.postrider.dispatch.DestinationOptions.BreakerOptions;
+import dev.postrider.destination.DestinationOptions;
+import dev.postrider.destination.DestinationOptions.BreakerOptions;
 import dev.postrider.enqueue.Outbox;
 import dev.postrider.message.NewMessage;
 import dev.postrider.relay.Relay;

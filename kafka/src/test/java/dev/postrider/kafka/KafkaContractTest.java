@@ -1,6 +1,6 @@
 package dev.postrider.kafka;
 
-import dev.postrider.dispatch.Destination;
+import dev.postrider.destination.Destination;
 import dev.postrider.testkit.Arrival;
 import dev.postrider.testkit.OutageContract;
 import java.util.List;

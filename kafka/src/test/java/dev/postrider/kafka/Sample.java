@@ -2,7 +2,7 @@ package dev.postrider.kafka;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.postrider.dispatch.Destination;
+import dev.postrider.destination.Destination;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.Route;

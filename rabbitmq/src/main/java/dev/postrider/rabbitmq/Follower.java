@@ -1,6 +1,6 @@
 package dev.postrider.rabbitmq;
 
-import dev.postrider.dispatch.Destination.Answers;
+import dev.postrider.destination.Destination.Answers;
 import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
@@ -13,16 +13,16 @@ import java.util.Objects;
  */
 final class Follower {
   private final RabbitConfig config;
-  private final Press press;
+  private final PublicationFactory publications;
   private final Link link;
   private final Answers answers;
 
   /**
    * @param answers of the batch that the first message of the key was in
    */
-  Follower(RabbitConfig config, Press press, Link link, Answers answers) {
+  Follower(RabbitConfig config, PublicationFactory publications, Link link, Answers answers) {
     this.config = config;
-    this.press = press;
+    this.publications = publications;
     this.link = link;
     this.answers = answers;
   }
@@ -32,20 +32,20 @@ final class Follower {
   }
 
   /** On the network thread, so it must not wait, and must not throw: that would end the channel. */
-  void publish(Message message, Lane lane) {
+  void publish(Message message, ConfirmChannel confirmChannel) {
     try {
-      Press.Pressed pressed = press.press(message);
-      Letter letter = pressed.letter();
-      if (letter == null) {
-        answers.answer(message.id(), Objects.requireNonNull(pressed.refused()));
+      PublicationFactory.Prepared prepared = publications.prepare(message);
+      Publication publication = prepared.publication();
+      if (publication == null) {
+        answers.answer(message.id(), Objects.requireNonNull(prepared.refused()));
         return;
       }
       long deadlineNanos = System.nanoTime() + config.confirmTimeout().toNanos();
-      Parcel parcel = new Parcel(message, letter, this, deadlineNanos);
-      if (link.suspects().has(parcel)) {
-        link.quarantine().add(parcel);
+      PendingConfirm pendingConfirm = new PendingConfirm(message, publication, this, deadlineNanos);
+      if (link.suspects().has(pendingConfirm)) {
+        link.quarantine().add(pendingConfirm);
       } else {
-        lane.publish(parcel);
+        confirmChannel.publish(pendingConfirm);
       }
     } catch (RuntimeException e) {
       answers.answer(message.id(), Outcome.retryable("destination_threw", ErrorReport.of(e)));

@@ -3,12 +3,12 @@ package dev.postrider.rabbitmq;
 import com.rabbitmq.client.AlreadyClosedException;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Delivery;
+import dev.postrider.error.DatabaseError;
 import dev.postrider.inbox.Inbox;
+import dev.postrider.inbox.InboxResult;
 import dev.postrider.inbox.Incoming;
-import dev.postrider.inbox.Verdict;
-import dev.postrider.observe.LogLine;
-import dev.postrider.observe.Silenced;
-import dev.postrider.store.DatabaseError;
+import dev.postrider.internal.text.LogLine;
+import dev.postrider.internal.text.Silenced;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.util.Map;
@@ -122,7 +122,7 @@ final class Handling {
 
   private @Nullable Throwable attempt(Received message) {
     try {
-      Verdict verdict =
+      InboxResult verdict =
           inbox.handle(
               database,
               config.consumer(),

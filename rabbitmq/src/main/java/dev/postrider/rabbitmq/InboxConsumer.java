@@ -35,7 +35,7 @@ public final class InboxConsumer implements AutoCloseable {
   private static final long CLOSE_MILLIS = 5_000;
 
   private final ConsumerConfig config;
-  private final Wire wire;
+  private final NettyConnections connections;
   private final Handling handling;
   private final ExecutorService handlers;
   private final Thread thread;
@@ -50,7 +50,7 @@ public final class InboxConsumer implements AutoCloseable {
 
   private InboxConsumer(ConsumerConfig config, DataSource database, Inbox inbox, Handler handler) {
     this.config = config;
-    this.wire = new Wire(config.broker());
+    this.connections = new NettyConnections(config.broker());
     this.closing = new CountDownLatch(1);
     this.handling = new Handling(config, database, inbox, handler, closing);
     this.handlers = Executors.newFixedThreadPool(config.channels(), this::daemon);
@@ -92,7 +92,7 @@ public final class InboxConsumer implements AutoCloseable {
   private boolean consume() {
     Connection connection = null;
     try {
-      connection = wire.open(handlers).connection();
+      connection = connections.open(handlers).connection();
       CountDownLatch lost = new CountDownLatch(1);
       connection.addShutdownListener(signal -> lost.countDown());
       subscribe(connection, lost);
@@ -165,6 +165,6 @@ public final class InboxConsumer implements AutoCloseable {
       Thread.currentThread().interrupt();
     }
     handlers.shutdownNow();
-    wire.close();
+    connections.close();
   }
 }

@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * One connection with its channels, from its opening to its end. Thread-safe; what waits for the
  * broker's reply runs on the worker's single thread.
  */
-final class Link implements Lane.Watcher, BlockedListener {
+final class Link implements ConfirmChannel.Watcher, BlockedListener {
   private static final Logger log = LoggerFactory.getLogger(Link.class);
 
   /** More than this is not queued for the socket, besides the message that exceeds it. */
@@ -31,21 +31,26 @@ final class Link implements Lane.Watcher, BlockedListener {
   private static final long WRITE_POLL_NANOS = 200_000;
   private static final int ABORT_MILLIS = 2_000;
 
-  private final Wire.Open wire;
+  private final NettyConnections.Open connections;
   private final RabbitConfig config;
   private final Suspects suspects;
   private final Executor worker;
   private final Runnable onEnd;
   private final Quarantine quarantine;
-  private final CopyOnWriteArrayList<Lane> lanes = new CopyOnWriteArrayList<>();
-  private final CopyOnWriteArrayList<Lane> retired = new CopyOnWriteArrayList<>();
+  private final CopyOnWriteArrayList<ConfirmChannel> confirmChannels = new CopyOnWriteArrayList<>();
+  private final CopyOnWriteArrayList<ConfirmChannel> retired = new CopyOnWriteArrayList<>();
   private final AtomicReference<@Nullable Outcome> end = new AtomicReference<>();
   private final AtomicLong handedOver = new AtomicLong();
   private volatile @Nullable Outcome blocked;
   private volatile long confirmedAtNanos;
 
-  Link(Wire.Open wire, RabbitConfig config, Suspects suspects, Executor worker, Runnable onEnd) {
-    this.wire = wire;
+  Link(
+      NettyConnections.Open connections,
+      RabbitConfig config,
+      Suspects suspects,
+      Executor worker,
+      Runnable onEnd) {
+    this.connections = connections;
     this.config = config;
     this.suspects = suspects;
     this.worker = worker;
@@ -58,30 +63,30 @@ final class Link implements Lane.Watcher, BlockedListener {
   void open() throws IOException {
     connection().addBlockedListener(this);
     connection().addShutdownListener(signal -> fail(Replies.connectionClosed(signal)));
-    while (lanes.size() < config.channels()) {
-      lanes.add(newLane(this));
+    while (confirmChannels.size() < config.channels()) {
+      confirmChannels.add(newLane(this));
     }
   }
 
   private Connection connection() {
-    return wire.connection();
+    return connections.connection();
   }
 
-  Lane newLane(Lane.Watcher watcher) throws IOException {
+  ConfirmChannel newLane(ConfirmChannel.Watcher watcher) throws IOException {
     com.rabbitmq.client.Channel channel = connection().createChannel();
     if (channel == null) {
       throw new IOException("the broker allows no more channels on this connection");
     }
-    return new Lane(channel, watcher, config.mandatory());
+    return new ConfirmChannel(channel, watcher, config.mandatory());
   }
 
   /** The channels that a batch may use. */
-  List<Lane> openLanes() {
-    List<Lane> open = new ArrayList<>(lanes.size());
-    lanes.forEach(
-        lane -> {
-          if (lane.isOpen()) {
-            open.add(lane);
+  List<ConfirmChannel> openChannels() {
+    List<ConfirmChannel> open = new ArrayList<>(confirmChannels.size());
+    confirmChannels.forEach(
+        confirmChannel -> {
+          if (confirmChannel.isOpen()) {
+            open.add(confirmChannel);
           }
         });
     return open;
@@ -96,29 +101,43 @@ final class Link implements Lane.Watcher, BlockedListener {
   }
 
   /**
-   * Publishes some parcels, each on its lane; returns at once. The client writes in order only what
-   * is written on the network thread: frames from another thread can come after its own answer to a
-   * closed channel, and the broker then closes the connection.
+   * Publishes some messages, each on its channel; returns at once. The client writes in order only
+   * what is written on the network thread: frames from another thread can come after its own answer
+   * to a closed channel, and the broker then closes the connection.
    */
-  void publish(List<Consignment> consignments, long bytes) {
+  void publish(List<QueuedPublish> publishes, long bytes) {
     handedOver.addAndGet(bytes);
     Runnable task =
         () -> {
           handedOver.addAndGet(-bytes);
-          consignments.forEach(Consignment::publish);
+          publishes.forEach(QueuedPublish::publish);
         };
     try {
-      wire.onNetworkThread(task);
+      connections.onNetworkThread(task);
     } catch (RejectedExecutionException e) {
       Outcome closed = Outcome.unavailable("closed", "the destination is closed");
-      consignments.forEach(consignment -> consignment.parcel().settle(closed));
+      publishes.forEach(publish -> publish.pendingConfirm().settle(closed));
     }
   }
 
-  /** A parcel and its way. */
-  record Consignment(Lane lane, Parcel parcel) {
+  /** Publishes one that was suspect; false if no channel or not enough room is there for it. */
+  boolean publishFreed(PendingConfirm pendingConfirm) {
+    List<ConfirmChannel> open = openChannels();
+    if (open.isEmpty() || !hasRoom()) {
+      return false;
+    }
+    ConfirmChannel confirmChannel =
+        open.get(Math.floorMod(pendingConfirm.id.hashCode(), open.size()));
+    publish(
+        List.of(new QueuedPublish(confirmChannel, pendingConfirm)),
+        pendingConfirm.publication.body().length);
+    return true;
+  }
+
+  /** A pendingConfirm and its way. */
+  record QueuedPublish(ConfirmChannel confirmChannel, PendingConfirm pendingConfirm) {
     private void publish() {
-      lane.publish(parcel);
+      confirmChannel.publish(pendingConfirm);
     }
   }
 
@@ -144,7 +163,7 @@ final class Link implements Lane.Watcher, BlockedListener {
   }
 
   private boolean hasRoom() {
-    return handedOver.get() + wire.queuedBytes() <= QUEUED_BYTES;
+    return handedOver.get() + connections.queuedBytes() <= QUEUED_BYTES;
   }
 
   /** Nobody can wait on the network thread: while the socket is full, the relay's thread does. */
@@ -171,37 +190,38 @@ final class Link implements Lane.Watcher, BlockedListener {
   }
 
   @Override
-  public void confirmed(Parcel parcel, boolean delivered) {
+  public void confirmed(PendingConfirm pendingConfirm, boolean delivered) {
     confirmedAtNanos = System.nanoTime();
-    if (delivered) {
-      suspects.clear(parcel);
-    }
+    suspects.clear(pendingConfirm);
   }
 
   /** One of them is to blame. Unless it is the only one, each is published again by itself. */
   @Override
-  public void closed(Lane lane, ShutdownSignalException signal, List<Parcel> unconfirmed) {
+  public void closed(
+      ConfirmChannel confirmChannel,
+      ShutdownSignalException signal,
+      List<PendingConfirm> unconfirmed) {
     log.warn("event=outbox_rabbitmq_channel_closed reason=\"{}\"", Replies.text(signal));
     if (unconfirmed.size() == 1) {
       blame(unconfirmed.get(0), signal);
     } else {
-      unconfirmed.forEach(parcel -> suspects.add(parcel.id));
+      unconfirmed.forEach(pendingConfirm -> suspects.add(pendingConfirm.id));
       unconfirmed.forEach(quarantine::add);
     }
     worker.execute(this::repair);
   }
 
-  void blame(Parcel parcel, ShutdownSignalException signal) {
-    suspects.add(parcel.id);
+  void blame(PendingConfirm pendingConfirm, ShutdownSignalException signal) {
+    suspects.add(pendingConfirm.id);
     if (Replies.concernsExchange(signal)) {
-      suspects.add(parcel.letter.exchange());
+      suspects.add(pendingConfirm.publication.exchange());
     }
-    parcel.settle(Replies.refused(signal));
+    pendingConfirm.settle(Replies.refused(signal));
   }
 
   @Override
-  public void retired(Lane lane) {
-    retired.add(lane);
+  public void retired(ConfirmChannel confirmChannel) {
+    retired.add(confirmChannel);
     worker.execute(this::repair);
   }
 
@@ -213,9 +233,9 @@ final class Link implements Lane.Watcher, BlockedListener {
   /** Replaces channels that were closed; on the worker's thread. */
   private void repair() {
     try {
-      for (int i = 0; i < lanes.size() && end.get() == null; i++) {
-        if (!lanes.get(i).isOpen()) {
-          lanes.set(i, newLane(this));
+      for (int i = 0; i < confirmChannels.size() && end.get() == null; i++) {
+        if (!confirmChannels.get(i).isOpen()) {
+          confirmChannels.set(i, newLane(this));
         }
       }
     } catch (IOException | RuntimeException e) {
@@ -227,13 +247,13 @@ final class Link implements Lane.Watcher, BlockedListener {
   void sweep(long nowNanos) {
     Outcome held = blocked;
     Outcome late = held != null ? held : late(nowNanos);
-    for (Lane lane : lanes) {
+    for (ConfirmChannel confirmChannel : confirmChannels) {
       // A blocked broker has not read what waits; a new channel would have to wait as well.
-      if (lane.giveUpOverdue(nowNanos, late) && held == null) {
-        lane.retire();
+      if (confirmChannel.giveUpOverdue(nowNanos, late) && held == null) {
+        confirmChannel.retire();
       }
     }
-    retired.forEach(lane -> lane.giveUpOverdue(nowNanos, late));
+    retired.forEach(confirmChannel -> confirmChannel.giveUpOverdue(nowNanos, late));
     quarantine.sweep(nowNanos, late);
     if (held == null) {
       closeIdle();
@@ -249,10 +269,10 @@ final class Link implements Lane.Watcher, BlockedListener {
   }
 
   private void closeIdle() {
-    for (Lane lane : retired) {
-      if (lane.isIdle()) {
-        retired.remove(lane);
-        lane.close();
+    for (ConfirmChannel confirmChannel : retired) {
+      if (confirmChannel.isIdle()) {
+        retired.remove(confirmChannel);
+        confirmChannel.close();
       }
     }
   }
@@ -260,8 +280,8 @@ final class Link implements Lane.Watcher, BlockedListener {
   /** The end of the connection: what is not confirmed is answered, the socket closed. */
   void fail(Outcome outcome) {
     if (end.compareAndSet(null, outcome)) {
-      lanes.forEach(lane -> lane.giveUpAll(outcome));
-      retired.forEach(lane -> lane.giveUpAll(outcome));
+      confirmChannels.forEach(confirmChannel -> confirmChannel.giveUpAll(outcome));
+      retired.forEach(confirmChannel -> confirmChannel.giveUpAll(outcome));
       quarantine.giveUpAll(outcome);
       onEnd.run();
     }

@@ -12,19 +12,20 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Suspect messages, one at a time on a channel of their own: if the broker closes it, there is no
- * doubt which one did it. Holds no more than the relay has handed over. Thread-safe; publishes on
- * the worker's single thread.
+ * doubt which one did it. Those that are not suspect any more when their turn comes go the usual
+ * way. Holds no more than the relay has handed over. Thread-safe; publishes on the worker's single
+ * thread.
  */
-final class Quarantine implements Lane.Watcher {
+final class Quarantine implements ConfirmChannel.Watcher {
   private static final Duration RETRY = Duration.ofSeconds(1);
 
   private final Link link;
   private final RabbitConfig config;
   private final Executor worker;
-  private final Queue<Parcel> waiting = new ConcurrentLinkedQueue<>();
-  private final Queue<Parcel> condemned = new ConcurrentLinkedQueue<>();
-  private volatile @Nullable Lane lane;
-  private @Nullable Parcel inFlight;
+  private final Queue<PendingConfirm> waiting = new ConcurrentLinkedQueue<>();
+  private final Queue<PendingConfirm> condemned = new ConcurrentLinkedQueue<>();
+  private volatile @Nullable ConfirmChannel confirmChannel;
+  private @Nullable PendingConfirm inFlight;
 
   Quarantine(Link link, RabbitConfig config, Executor worker) {
     this.link = link;
@@ -32,8 +33,8 @@ final class Quarantine implements Lane.Watcher {
     this.worker = worker;
   }
 
-  void add(Parcel parcel) {
-    waiting.add(parcel);
+  void add(PendingConfirm pendingConfirm) {
+    waiting.add(pendingConfirm);
     Outcome end = link.end();
     if (end != null) {
       giveUpAll(end); // it came after the others had been given up
@@ -46,7 +47,7 @@ final class Quarantine implements Lane.Watcher {
   private void pump() {
     while (inFlight == null || inFlight.isSettled()) {
       inFlight = null;
-      Parcel next = next();
+      PendingConfirm next = next();
       if (next == null) {
         return;
       }
@@ -63,36 +64,42 @@ final class Quarantine implements Lane.Watcher {
    * Those for an exchange that surely closes the channel go last: the others may be innocent. With
    * pipelining all stay in their order, since they may be of one key.
    */
-  private @Nullable Parcel next() {
-    for (Parcel next = waiting.poll(); next != null; next = waiting.poll()) {
-      if (config.pipelining() || !link.suspects().hasExchange(next.letter.exchange())) {
+  private @Nullable PendingConfirm next() {
+    for (PendingConfirm next = waiting.poll(); next != null; next = waiting.poll()) {
+      if (config.pipelining()) {
         return next;
       }
-      condemned.add(next);
+      if (link.suspects().hasExchange(next.publication.exchange())) {
+        condemned.add(next);
+      } else if (link.suspects().has(next) || !link.publishFreed(next)) {
+        return next;
+      }
     }
     return condemned.poll();
   }
 
   /** Half of its time must be left, or it would be blamed for having had to wait. */
-  private @Nullable Outcome obstacle(Parcel parcel) {
+  private @Nullable Outcome obstacle(PendingConfirm pendingConfirm) {
     Outcome obstacle = link.closedOrBlocked();
     long half = config.confirmTimeout().toNanos() / 2;
-    return obstacle == null && parcel.overdue(System.nanoTime() + half)
+    return obstacle == null && pendingConfirm.overdue(System.nanoTime() + half)
         ? Outcome.notSent("quarantine_full", "too many suspect messages wait before it", RETRY)
         : obstacle;
   }
 
-  private void publish(Parcel parcel) {
+  private void publish(PendingConfirm pendingConfirm) {
     try {
-      Lane current = lane;
+      ConfirmChannel current = confirmChannel;
       if (current == null || !current.isOpen()) {
         current = link.newLane(this);
-        lane = current;
+        confirmChannel = current;
       }
-      inFlight = parcel;
-      link.publish(List.of(new Link.Consignment(current, parcel)), parcel.letter.body().length);
+      inFlight = pendingConfirm;
+      link.publish(
+          List.of(new Link.QueuedPublish(current, pendingConfirm)),
+          pendingConfirm.publication.body().length);
     } catch (IOException | RuntimeException e) {
-      parcel.settle(
+      pendingConfirm.settle(
           Outcome.unavailable("channel_failed", "no channel could be opened: " + Replies.text(e)));
       link.fail(
           Outcome.unavailable("channel_failed", "no channel could be opened: " + Replies.text(e)));
@@ -106,8 +113,8 @@ final class Quarantine implements Lane.Watcher {
   }
 
   @Override
-  public void confirmed(Parcel parcel, boolean delivered) {
-    link.confirmed(parcel, delivered);
+  public void confirmed(PendingConfirm pendingConfirm, boolean delivered) {
+    link.confirmed(pendingConfirm, delivered);
     if (!delivered) {
       releaseBehind();
     }
@@ -115,8 +122,9 @@ final class Quarantine implements Lane.Watcher {
   }
 
   @Override
-  public void closed(Lane closed, ShutdownSignalException signal, List<Parcel> unconfirmed) {
-    unconfirmed.forEach(parcel -> link.blame(parcel, signal));
+  public void closed(
+      ConfirmChannel closed, ShutdownSignalException signal, List<PendingConfirm> unconfirmed) {
+    unconfirmed.forEach(pendingConfirm -> link.blame(pendingConfirm, signal));
     releaseBehind();
     worker.execute(this::pump);
   }
@@ -125,14 +133,16 @@ final class Quarantine implements Lane.Watcher {
   private void releaseBehind() {
     if (config.pipelining()) {
       Outcome behind = Replies.behind();
-      for (Parcel parcel = waiting.poll(); parcel != null; parcel = waiting.poll()) {
-        parcel.settle(behind);
+      for (PendingConfirm pendingConfirm = waiting.poll();
+          pendingConfirm != null;
+          pendingConfirm = waiting.poll()) {
+        pendingConfirm.settle(behind);
       }
     }
   }
 
   @Override
-  public void retired(Lane retired) {
+  public void retired(ConfirmChannel retired) {
     link.retired(retired);
   }
 
@@ -142,7 +152,7 @@ final class Quarantine implements Lane.Watcher {
   }
 
   void sweep(long nowNanos, Outcome late) {
-    Lane current = lane;
+    ConfirmChannel current = confirmChannel;
     if (current != null && current.giveUpOverdue(nowNanos, late)) {
       current.retire();
       releaseBehind();
@@ -151,12 +161,16 @@ final class Quarantine implements Lane.Watcher {
   }
 
   void giveUpAll(Outcome outcome) {
-    Lane current = lane;
+    ConfirmChannel current = confirmChannel;
     if (current != null) {
       current.giveUpAll(outcome);
     }
-    for (Parcel parcel = next(); parcel != null; parcel = next()) {
-      parcel.settle(outcome);
+    for (Queue<PendingConfirm> queue : List.of(waiting, condemned)) {
+      for (PendingConfirm pendingConfirm = queue.poll();
+          pendingConfirm != null;
+          pendingConfirm = queue.poll()) {
+        pendingConfirm.settle(outcome);
+      }
     }
   }
 }

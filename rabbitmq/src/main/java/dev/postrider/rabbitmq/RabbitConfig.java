@@ -1,7 +1,7 @@
 package dev.postrider.rabbitmq;
 
 import dev.postrider.envelope.Envelope;
-import dev.postrider.envelope.Template;
+import dev.postrider.internal.envelope.Template;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

@@ -1,6 +1,6 @@
 package dev.postrider.rabbitmq;
 
-import dev.postrider.dispatch.Destination;
+import dev.postrider.destination.Destination;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import java.time.Duration;
@@ -15,14 +15,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RabbitDestination implements Destination {
   private final RabbitConfig config;
-  private final Press press;
-  private final Connector connector;
+  private final PublicationFactory publications;
+  private final Reconnector reconnector;
   private int nextLane;
 
   private RabbitDestination(RabbitConfig config) {
     this.config = config;
-    this.press = new Press(config);
-    this.connector = new Connector(config);
+    this.publications = new PublicationFactory(config);
+    this.reconnector = new Reconnector(config);
   }
 
   /** Starts to connect and returns at once, also if the broker is away. */
@@ -37,16 +37,17 @@ public final class RabbitDestination implements Destination {
 
   @Override
   public synchronized void deliver(List<Message> batch, Answers answers) {
-    Link link = connector.link();
-    List<Lane> lanes = link == null ? List.of() : link.openLanes();
-    if (link == null || lanes.isEmpty()) {
+    Link link = reconnector.link();
+    List<ConfirmChannel> confirmChannels = link == null ? List.of() : link.openChannels();
+    if (link == null || confirmChannels.isEmpty()) {
       Outcome why =
-          link == null ? connector.absence() : Replies.channelClosed("all channels are closed");
+          link == null ? reconnector.absence() : Replies.channelClosed("all channels are closed");
       batch.forEach(message -> answers.answer(message.id(), why));
       return;
     }
-    Shipment shipment = new Shipment(config, press, link, lanes, answers);
-    shipment.send(batch, nextLane);
+    PublishBatch publishBatch =
+        new PublishBatch(config, publications, link, confirmChannels, answers);
+    publishBatch.send(batch, nextLane);
     nextLane += batch.size();
   }
 
@@ -71,6 +72,6 @@ public final class RabbitDestination implements Destination {
 
   @Override
   public void close() {
-    connector.close();
+    reconnector.close();
   }
 }

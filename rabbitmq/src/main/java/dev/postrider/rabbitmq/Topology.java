@@ -95,8 +95,8 @@ public record Topology(List<Exchange> exchanges, List<Queue> queues, List<Bindin
 
   /** The same on a connection of its own. */
   public void declare(Broker broker) {
-    try (Wire wire = new Wire(broker)) {
-      Connection connection = wire.open(null).connection();
+    try (NettyConnections connections = new NettyConnections(broker)) {
+      Connection connection = connections.open(null).connection();
       try {
         declare(connection);
       } finally {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Channel;
-import dev.postrider.dispatch.Destination.Answers;
+import dev.postrider.destination.Destination.Answers;
 import dev.postrider.envelope.Envelope;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;

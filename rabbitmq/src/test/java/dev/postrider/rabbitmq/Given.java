@@ -1,6 +1,6 @@
 package dev.postrider.rabbitmq;
 
-import dev.postrider.dispatch.Destination;
+import dev.postrider.destination.Destination;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.Route;

@@ -1,6 +1,6 @@
 package dev.postrider.rabbitmq;
 
-import dev.postrider.dispatch.Destination;
+import dev.postrider.destination.Destination;
 import dev.postrider.envelope.Envelope;
 import dev.postrider.testkit.Arrival;
 import dev.postrider.testkit.DestinationContract;

@@ -26,7 +26,11 @@ final class Jetty {
 
   private Jetty() {}
 
-  static void configure(JettyConfig jetty, ServerConfig config, Lanes lanes, Lines lines) {
+  static void configure(
+      JettyConfig jetty,
+      ServerConfig config,
+      RequestPools requestPools,
+      OpenConnections openConnections) {
     QueuedThreadPool threads = new QueuedThreadPool(THREADS, 4);
     threads.setName("postrider-jetty");
     threads.setDaemon(true);
@@ -40,10 +44,10 @@ final class Jetty {
           http.setHttpCompliance(HttpCompliance.STRICT);
         });
     SslContextFactory.@Nullable Server ssl = ssl(config.tls());
-    jetty.addConnector((server, http) -> connector(server, http, ssl, config, lines));
+    jetty.addConnector((server, http) -> connector(server, http, ssl, config, openConnections));
     jetty.modifyServer(
         server -> {
-          server.insertHandler(lanes);
+          server.insertHandler(requestPools);
           server.setStopTimeout(STOP_MILLIS);
           server.setErrorHandler(new JettyErrors());
         });
@@ -54,7 +58,7 @@ final class Jetty {
       HttpConfiguration http,
       SslContextFactory.@Nullable Server ssl,
       ServerConfig config,
-      Lines lines) {
+      OpenConnections openConnections) {
     ConnectionFactory plain = new HttpConnectionFactory(http);
     ServerConnector connector =
         ssl == null
@@ -64,7 +68,7 @@ final class Jetty {
     connector.setHost(config.host());
     connector.setPort(config.port());
     connector.setIdleTimeout(0); // the lines have a clock for everything
-    connector.addEventListener(lines);
+    connector.addEventListener(openConnections);
     // What the kernel keeps for a slow caller; as large as it likes, it would hide that it is slow.
     connector.setAcceptedSendBufferSize(SEND_BYTES);
     return connector;

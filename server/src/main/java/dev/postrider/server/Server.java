@@ -1,14 +1,15 @@
 package dev.postrider.server;
 
 import dev.postrider.access.Tokens;
+import dev.postrider.internal.monitor.Fleet;
 import dev.postrider.observe.BacklogSampler;
-import dev.postrider.observe.Fleet;
 import dev.postrider.relay.RelayStatus;
+import dev.postrider.schema.Schema;
 import dev.postrider.server.access.Access;
 import dev.postrider.server.api.Bodies;
 import dev.postrider.server.api.Endpoint;
+import dev.postrider.server.api.EndpointRoutes;
 import dev.postrider.server.api.Feature;
-import dev.postrider.server.api.Routing;
 import dev.postrider.server.console.ConsoleFeature;
 import dev.postrider.server.console.Pages;
 import dev.postrider.server.console.SignInCodes;
@@ -20,7 +21,6 @@ import dev.postrider.server.openapi.OpenApiFeature;
 import dev.postrider.server.operate.OperateFeature;
 import dev.postrider.server.stream.StreamConfig;
 import dev.postrider.server.stream.StreamFeature;
-import dev.postrider.store.Schema;
 import io.javalin.Javalin;
 import io.javalin.config.JavalinConfig;
 import java.time.Duration;
@@ -56,8 +56,8 @@ public final class Server implements AutoCloseable {
   private final BacklogSampler sampler;
   private final SignInCodes codes = new SignInCodes(System::nanoTime);
   private final @Nullable ConsoleFeature console;
-  private final Lines lines;
-  private final Lanes lanes;
+  private final OpenConnections openConnections;
+  private final RequestPools requestPools;
   private final Bodies bodies;
   private final Javalin javalin;
   private final AtomicBoolean closed = new AtomicBoolean();
@@ -95,16 +95,16 @@ public final class Server implements AutoCloseable {
             });
     this.features = features(builder, pulse);
     features.forEach(feature -> endpoints.addAll(feature.endpoints()));
-    this.lines = new Lines(limits, config.proxies());
-    this.lanes = new Lanes(limits.threads(), lines, alwaysAnswered());
+    this.openConnections = new OpenConnections(limits, config.proxies());
+    this.requestPools = new RequestPools(limits.threads(), openConnections, alwaysAnswered());
     this.bodies =
         new Bodies(
             limits.requestBytes(),
             limits.times().request(),
             limits.times().bytesPerSecond(),
             limits.memory(),
-            lanes.threads());
-    Routing routing = new Routing(endpoints, access::admit, bodies);
+            requestPools.threads());
+    EndpointRoutes routing = new EndpointRoutes(endpoints, access::admit, bodies);
     this.javalin = Javalin.create(javalinConfig -> configure(javalinConfig, routing));
   }
 
@@ -134,12 +134,12 @@ public final class Server implements AutoCloseable {
     return List.copyOf(all);
   }
 
-  private void configure(JavalinConfig javalinConfig, Routing routing) {
+  private void configure(JavalinConfig javalinConfig, EndpointRoutes routing) {
     javalinConfig.startup.showJavalinBanner = false;
     javalinConfig.startup.showOldJavalinVersionWarning = false;
     javalinConfig.startup.startupWatcherEnabled = false;
     javalinConfig.http.prefer405over404 = true;
-    Jetty.configure(javalinConfig.jetty, config, lanes, lines);
+    Jetty.configure(javalinConfig.jetty, config, requestPools, openConnections);
     javalinConfig.routes.before(
         context -> {
           SECURITY_HEADERS.forEach(context::header);
@@ -197,8 +197,8 @@ public final class Server implements AutoCloseable {
         features.forEach(Feature::close);
         javalin.stop();
       } finally { // Jetty throws when a request outlasts its patience
-        lanes.close();
-        lines.close();
+        requestPools.close();
+        openConnections.close();
         bodies.close();
         sampler.close();
       }

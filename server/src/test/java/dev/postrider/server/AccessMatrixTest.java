@@ -12,6 +12,7 @@ import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.Field;
 import dev.postrider.server.api.Kind;
 import dev.postrider.server.stream.StreamConfig;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -77,6 +78,7 @@ class AccessMatrixTest {
       POST   /v1/topics/resume        | oa
       POST   /v1/subscriptions        | oa
       POST   /v1/subscriptions/remove | oa
+      POST   /v1/subscriptions/discard | oa
       POST   /v1/subscriptions/pause  | oa
       POST   /v1/subscriptions/resume | oa
       POST   /v1/messages             | aT
@@ -87,6 +89,9 @@ class AccessMatrixTest {
       """;
 
   private static final Map<String, String> ALLOWED = table();
+
+  private static final String CONSOLE = "X-Postrider-Console";
+  private static final String SITE = "Sec-Fetch-Site";
 
   private static Map<String, String> table() {
     Map<String, String> table = new LinkedHashMap<>();
@@ -186,6 +191,39 @@ class AccessMatrixTest {
   }
 
   @Test
+  @Tag("OP-2")
+  void aSessionMayDoWhatItsTokenMayForPagesOfThisServerOnly() {
+    Map<Character, String> roles = Map.of('v', DESK.viewer, 'o', DESK.operator, 'a', DESK.admin);
+    List<String> wrong = new ArrayList<>();
+    roles.forEach(
+        (role, token) -> {
+          String cookie =
+              DESK.post(null, "/v1/session", "{\"token\": \"" + token + "\"}")
+                  .header("Set-Cookie")
+                  .replaceFirst(";.*", "");
+          for (Endpoint endpoint : DESK.server.endpoints()) {
+            String allowed = ALLOWED.get(endpoint.name());
+            boolean may = allowed.equals("everybody") || allowed.indexOf(role) >= 0;
+            String own = "same-origin";
+            if (may == (status(endpoint, "Cookie", cookie, CONSOLE, "1", SITE, own) == 403)) {
+              wrong.add(role + " " + endpoint.name());
+            }
+            for (String other : List.of("same-site", "cross-site")) {
+              if (status(endpoint, "Cookie", cookie, CONSOLE, "1", SITE, other) != 403) {
+                wrong.add(role + " " + other + " " + endpoint.name());
+              }
+            }
+            // As forms of browsers that do not name the site.
+            if (!endpoint.method().name().equals("GET")
+                && status(endpoint, "Cookie", cookie) != 403) {
+              wrong.add(role + " without the header " + endpoint.name());
+            }
+          }
+        });
+    assertThat(wrong).isEmpty();
+  }
+
+  @Test
   void aTokenWithOnePermissionHasNoOther() {
     String metrics = DESK.token(NewToken.of("scraper", Permission.METRICS)).secret();
     assertThat(DESK.get(metrics, "/v1/metrics").status()).isEqualTo(200);
@@ -223,8 +261,20 @@ class AccessMatrixTest {
     assertThat(DESK.get(token, "/v1/messages?topic=u").status()).isEqualTo(200);
   }
 
+  private static int status(Endpoint endpoint, String... headers) {
+    return DESK.send(
+            DESK.request(null, path(endpoint))
+                .headers(headers)
+                .method(endpoint.method().name(), BodyPublishers.noBody()))
+        .status();
+  }
+
   /** With an empty body, which no act accepts: what matters is whether it gets that far. */
   private static Answer call(String token, Endpoint endpoint) {
+    return DESK.call(token, endpoint.method().name(), path(endpoint), "");
+  }
+
+  private static String path(Endpoint endpoint) {
     String path = endpoint.path();
     for (Field field : endpoint.takes().path()) {
       String value = field.kind() == Kind.ID ? UUID.randomUUID().toString() : "987654";
@@ -233,6 +283,6 @@ class AccessMatrixTest {
     // A stream that is let in would have no end.
     String query =
         path.startsWith("/v1/streams/") ? "?after=nowhere" : path.equals("/v1/live") ? "?no" : "";
-    return DESK.call(token, endpoint.method().name(), path + query, "");
+    return path + query;
   }
 }

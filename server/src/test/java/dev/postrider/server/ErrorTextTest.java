@@ -40,6 +40,7 @@ class ErrorTextTest {
         "/v1/messages/{id}",
         "/v1/events",
         "/v1/dead",
+        "/v1/dead/groups",
         "/v1/dead/{id}",
         "/v1/keys/blocked"
       })

@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.postrider.access.NewToken;
 import dev.postrider.access.Permission;
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.message.Outcome;
 import dev.postrider.relay.Relay;
 import dev.postrider.relay.RelayConfig;
@@ -87,7 +87,8 @@ class HealthTest {
                 desk.get(scraper, "/v1/metrics")
                     .text()
                     .contains(
-                        "outbox_attempts_total{destination=\"rail\",state=\"DISPATCHED\"} 1.0"));
+                        "outbox_attempts_total{destination=\"rail\",state=\"DISPATCHED\",subscription=\"\"}"
+                            + " 1.0"));
     Answer bearer = desk.get(scraper, "/v1/metrics");
     assertThat(bearer.header("Content-Type")).startsWith("text/plain; version=0.0.4");
     assertThat(bearer.text()).contains("outbox_pending_depth", "outbox_oldest_pending_age_seconds");

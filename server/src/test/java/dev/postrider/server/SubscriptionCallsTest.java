@@ -46,7 +46,7 @@ class SubscriptionCallsTest {
 
   private void fanOut() {
     desk.postgres.column(
-        "select more from postrider.fan_out(array(select id from postrider.route), 1000, '{}')");
+        "select again from postrider.fan_out(array(select id from postrider.route), 1000, '{}')");
   }
 
   /** 1 delivered, 3 dead, 4 dead and blocking its key. */

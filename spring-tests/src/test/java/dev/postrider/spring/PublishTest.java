@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.postrider.message.JsonCodec;
 import dev.postrider.message.NewMessage;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import dev.postrider.testkit.TestPostgres;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
@@ -167,6 +167,25 @@ class PublishTest {
         assertThatThrownBy(() -> outbox.publish(created("1")))
             .isInstanceOf(OutsideTransactionException.class)
             .hasMessageContaining("@Transactional");
+      }
+    }
+    assertThat(database.column(PAYLOADS)).isEmpty();
+  }
+
+  @Test
+  void inAReadOnlyTransactionItFailsAndSaysWhatToDo() {
+    TestPostgres database = Apps.database();
+    database.execute("create table purchase (id text primary key)");
+    for (String jpa : List.of(Apps.NO_JPA, Apps.WITH_JPA)) {
+      try (var app = Apps.start(database, Shop.class, jpa)) {
+        TransactionalOutbox outbox = app.getBean(TransactionalOutbox.class);
+        TransactionTemplate reading = transaction(app);
+        reading.setReadOnly(true);
+        assertThatThrownBy(
+                () -> reading.executeWithoutResult(status -> outbox.publish(created("1"))))
+            .isInstanceOf(OutsideTransactionException.class)
+            .hasMessageContaining("read-only")
+            .hasMessageContaining("nothing was written");
       }
     }
     assertThat(database.column(PAYLOADS)).isEmpty();

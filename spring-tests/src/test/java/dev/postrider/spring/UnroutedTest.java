@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.postrider.message.NewMessage;
-import dev.postrider.store.Roles;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Roles;
+import dev.postrider.schema.Schema;
 import dev.postrider.testkit.TestPostgres;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -27,7 +28,14 @@ final class ConsoleServlet extends HttpServlet {
   private static final String OWN_PAGES = "X-Postrider-Console";
 
   private static final Pattern PATH =
-      Pattern.compile("/(?:console|v1)(?:/[\\w.~%:@!$&'()*+,;=-]*)*");
+      Pattern.compile("/(?:console|v1)(?:/[\\w.~%:@!$&'()*+,;=/-]*)?");
+
+  /** As much as a server takes if nothing else is configured. */
+  private static final int BODY_MAX = 8 << 20;
+
+  /** Longer than a server takes for a request. */
+  private static final Duration ANSWER_WITHIN = Duration.ofSeconds(40);
+
   private static final List<String> SENT =
       List.of("Accept", "Content-Type", "If-None-Match", "Last-Event-ID", OWN_PAGES);
   private static final Set<String> RETURNED =
@@ -44,6 +52,7 @@ final class ConsoleServlet extends HttpServlet {
 
   private final String url;
   private final String token;
+  private final Duration answerWithin;
   private final transient HttpClient client =
       HttpClient.newBuilder()
           .version(HttpClient.Version.HTTP_1_1)
@@ -51,8 +60,16 @@ final class ConsoleServlet extends HttpServlet {
           .build();
 
   ConsoleServlet(String url, String token) {
+    this(url, token, ANSWER_WITHIN);
+  }
+
+  /**
+   * @param answerWithin how long the server may take until its answer begins
+   */
+  ConsoleServlet(String url, String token, Duration answerWithin) {
     this.url = url.replaceFirst("/+$", "");
     this.token = token;
+    this.answerWithin = answerWithin;
   }
 
   @Override
@@ -76,9 +93,21 @@ final class ConsoleServlet extends HttpServlet {
   private void pass(HttpServletRequest request, String path, HttpServletResponse response)
       throws IOException {
     String query = request.getQueryString() == null ? "" : "?" + request.getQueryString();
-    byte[] body = request.getInputStream().readAllBytes();
+    URI target;
+    try {
+      target = new URI(url + path + query);
+    } catch (URISyntaxException e) {
+      response.sendError(HttpServletResponse.SC_BAD_REQUEST, "the path or the query is not valid");
+      return;
+    }
+    byte[] body = request.getInputStream().readNBytes(BODY_MAX + 1);
+    if (body.length > BODY_MAX) {
+      response.sendError(HttpServletResponse.SC_REQUEST_ENTITY_TOO_LARGE);
+      return;
+    }
     HttpRequest.Builder passed =
-        HttpRequest.newBuilder(URI.create(url + path + query))
+        HttpRequest.newBuilder(target)
+            .timeout(answerWithin)
             .method(
                 request.getMethod(),
                 body.length == 0

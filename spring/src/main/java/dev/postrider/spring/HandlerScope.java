@@ -1,6 +1,6 @@
 package dev.postrider.spring;
 
-import dev.postrider.dispatch.MessageHandler;
+import dev.postrider.destination.MessageHandler;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 

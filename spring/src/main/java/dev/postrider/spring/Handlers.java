@@ -1,8 +1,8 @@
 package dev.postrider.spring;
 
-import dev.postrider.dispatch.DestinationOptions;
-import dev.postrider.dispatch.HandlerDestination;
-import dev.postrider.dispatch.MessageHandler;
+import dev.postrider.destination.DestinationOptions;
+import dev.postrider.destination.HandlerDestination;
+import dev.postrider.destination.MessageHandler;
 import dev.postrider.message.JsonCodec;
 import dev.postrider.message.PostriderException;
 import java.lang.reflect.Method;

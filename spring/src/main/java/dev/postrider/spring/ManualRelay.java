@@ -1,14 +1,13 @@
 package dev.postrider.spring;
 
-import dev.postrider.dispatch.Destination;
-import dev.postrider.message.Claimed;
+import dev.postrider.destination.Destination;
+import dev.postrider.lease.LeaseOptions;
+import dev.postrider.lease.LeaseStore;
 import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.Route;
 import dev.postrider.message.UnreadablePayloadException;
-import dev.postrider.store.LeaseOptions;
-import dev.postrider.store.LeaseStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -35,6 +34,7 @@ public final class ManualRelay implements AutoCloseable {
   private final Supplier<RelayPlan> plan;
   private final String worker = "test-" + UUID.randomUUID();
   private final Map<String, Destination> opened = new HashMap<>();
+  private final Map<UUID, Progress> progress = new HashMap<>();
   private @Nullable List<RelayPlan.Line> lines;
 
   ManualRelay(OutboxSchema database, Supplier<RelayPlan> plan) {
@@ -49,6 +49,15 @@ public final class ManualRelay implements AutoCloseable {
     }
   }
 
+  /**
+   * A message with several subscriptions is one row here, which is settled when all of them are
+   * done with it.
+   *
+   * @param done the destinations that took it or gave it up
+   * @param given why some gave it up
+   */
+  private record Progress(Set<String> done, List<String> given) {}
+
   /** What one call leaves to be settled at its end. */
   private record Later(Map<UUID, String> failed, Set<UUID> behind, Set<String> stuckKeys) {}
 
@@ -62,19 +71,19 @@ public final class ManualRelay implements AutoCloseable {
     if (routes.isEmpty()) {
       return deliveries;
     }
-    routes.forEach(this::line);
+    routes.forEach(this::lines);
     LeaseStore store = store(LeaseOptions.DEFAULT);
     Later later = new Later(new HashMap<>(), new HashSet<>(), new HashSet<>());
     try {
       // A claim does bounded work, so the first empty one proves nothing.
       for (int empty = 0; empty < 2; ) {
-        List<Claimed> claimed = store.claim(routes, BATCH, LEASE);
+        List<Message> claimed = store.claim(routes, BATCH, LEASE);
         empty = claimed.isEmpty() ? empty + 1 : 0;
-        for (Claimed one : claimed) {
-          if (mine.contains(one.message().id())) {
-            carry(one.message(), later, deliveries);
+        for (Message one : claimed) {
+          if (mine.contains(one.id())) {
+            carry(one, later, deliveries);
           } else {
-            store.markDead(one.message().id(), "left over by an earlier test");
+            store.markDead(one.id(), "left over by an earlier test");
           }
         }
       }
@@ -94,41 +103,73 @@ public final class ManualRelay implements AutoCloseable {
       later.behind().add(message.id());
       return;
     }
-    Delivery delivery = handOver(message);
-    deliveries.add(delivery);
-    if (!settled(delivery)) {
-      later.failed().put(message.id(), String.valueOf(delivery.outcome()));
+    List<Delivery> failed = handOverOpen(message, deliveries);
+    if (!failed.isEmpty()) {
+      later.failed().put(message.id(), String.valueOf(failed.get(0).outcome()));
       if (key != null) {
         later.stuckKeys().add(key);
       }
     }
   }
 
-  /** Settles what is final; false if it is to be tried again. */
-  private boolean settled(Delivery delivery) {
-    Message message = delivery.message();
-    RelayPlan.Line line = line(message.route());
-    LeaseStore store = store(LeaseOptions.DEFAULT.withRetry(line.retry()));
-    if (delivery.outcome() instanceof Outcome.Delivered delivered) {
-      store.ackSent(message.id(), delivered.reference());
-      return true;
+  /** Hands it to those that are not done with it; returns what is to be tried again. */
+  private List<Delivery> handOverOpen(Message message, List<Delivery> deliveries) {
+    Progress now =
+        progress.computeIfAbsent(
+            message.id(), id -> new Progress(new HashSet<>(), new ArrayList<>()));
+    List<Delivery> failed = new ArrayList<>();
+    @Nullable String reference = null;
+    for (RelayPlan.Line line : lines(message.route())) {
+      if (now.done().contains(line.destination())) {
+        continue;
+      }
+      Delivery delivery = handOver(line, message);
+      deliveries.add(delivery);
+      Outcome outcome = delivery.outcome();
+      if (outcome instanceof Outcome.Delivered delivered) {
+        reference = delivered.reference();
+      } else if (isLast(line, message, outcome)) {
+        now.given().add(String.valueOf(outcome));
+      } else {
+        failed.add(delivery);
+        continue;
+      }
+      now.done().add(line.destination());
     }
-    boolean last =
-        delivery.outcome() instanceof Outcome.Retryable
-            && message.attempt() >= line.retry().maxAttempts();
-    if (last || delivery.outcome() instanceof Outcome.Terminal) {
-      store.markDead(message.id(), String.valueOf(delivery.outcome()));
-      return true;
+    if (failed.isEmpty()) {
+      settle(message, now, reference);
     }
-    return false;
+    return failed;
+  }
+
+  private static boolean isLast(RelayPlan.Line line, Message message, Outcome outcome) {
+    return outcome instanceof Outcome.Terminal
+        || (outcome instanceof Outcome.Retryable
+            && message.attempt() >= line.retry().maxAttempts());
+  }
+
+  private void settle(Message message, Progress now, @Nullable String reference) {
+    progress.remove(message.id());
+    LeaseStore store = store(LeaseOptions.DEFAULT.withRetry(lines(message.route()).get(0).retry()));
+    if (now.given().isEmpty()) {
+      store.ackSent(message.id(), reference);
+    } else {
+      store.markDead(message.id(), now.given().get(0));
+    }
   }
 
   /**
-   * Hands a message over and settles nothing: for messages of a transaction that is still open. A
-   * handler joins that transaction.
+   * Hands a message over to the methods of this application and settles nothing: for messages of a
+   * transaction that is still open. A handler joins that transaction.
    */
-  public Delivery handOver(Message message) {
-    RelayPlan.Line line = line(message.route());
+  public List<Delivery> handOver(Message message) {
+    return lines(message.route()).stream()
+        .filter(line -> line.handler() != null)
+        .map(line -> handOver(line, message))
+        .toList();
+  }
+
+  private Delivery handOver(RelayPlan.Line line, Message message) {
     Handlers.Found handler = line.handler();
     Outcome outcome = handler == null ? send(line, message) : call(handler, message);
     return new Delivery(message, line.destination(), outcome);
@@ -136,7 +177,7 @@ public final class ManualRelay implements AutoCloseable {
 
   /** Whether a message goes to a method of this application. */
   public boolean handledHere(Route route) {
-    return line(route).handler() != null;
+    return lines(route).stream().anyMatch(line -> line.handler() != null);
   }
 
   private static Outcome call(Handlers.Found found, Message message) {
@@ -163,12 +204,13 @@ public final class ManualRelay implements AutoCloseable {
         .join();
   }
 
-  private RelayPlan.Line line(Route route) {
+  /** One for each subscription. */
+  private List<RelayPlan.Line> lines(Route route) {
     if (lines == null) {
       lines = plan.get().lines();
     }
-    RelayPlan.Line line = RelayPlan.lineOf(lines, route);
-    if (line == null) {
+    List<RelayPlan.Line> serving = RelayPlan.linesOf(lines, route);
+    if (serving.isEmpty()) {
       throw new IllegalStateException(
           "%s has no route, so its messages would wait for ever. Routes of this application: %s."
                   .formatted(route, lines)
@@ -176,7 +218,7 @@ public final class ManualRelay implements AutoCloseable {
                   .formatted(route.namespace(), route.topic())
               + " postrider.routes. In an @OutboxTest, name the bean's class with @Import.");
     }
-    return line;
+    return serving;
   }
 
   private LeaseStore store(LeaseOptions options) {

@@ -1,9 +1,9 @@
 package dev.postrider.spring;
 
-import dev.postrider.dispatch.MessageHandler;
+import dev.postrider.destination.MessageHandler;
 import dev.postrider.inbox.Inbox;
+import dev.postrider.inbox.InboxResult;
 import dev.postrider.inbox.Incoming;
-import dev.postrider.inbox.Verdict;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import java.sql.Connection;
@@ -55,16 +55,16 @@ final class OnceHandler implements MessageHandler {
   }
 
   private Outcome handleNew(Message message) throws Exception {
-    Verdict verdict = verdict(message);
+    InboxResult verdict = verdict(message);
     if (verdict.isNew()) {
       return next.handle(message);
     }
-    return verdict == Verdict.DUPLICATE
+    return verdict == InboxResult.DUPLICATE
         ? Outcome.delivered()
         : Outcome.terminal("inbox_stale", "a later message of the key was handled before");
   }
 
-  private Verdict verdict(Message message) throws SQLException {
+  private InboxResult verdict(Message message) throws SQLException {
     Connection connection = DataSourceUtils.getConnection(database.dataSource());
     try {
       return inbox.accept(connection, consumer, Incoming.of(message));

@@ -3,9 +3,9 @@ package dev.postrider.spring;
 import dev.postrider.deadletter.DeadLetter;
 import dev.postrider.deadletter.DeadLetterFilter;
 import dev.postrider.deadletter.DeadLetters;
+import dev.postrider.internal.monitor.Fleet;
 import dev.postrider.message.Route;
 import dev.postrider.observe.Backlog;
-import dev.postrider.observe.Fleet;
 import java.security.Principal;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -54,18 +54,28 @@ public final class OutboxEndpoint {
       List<RelaySummary> relays,
       List<String> unrouted) {}
 
-  /** Pending and dead messages of a topic. */
-  public record TopicStatus(String namespace, String topic, long pending, long dead) {}
+  /**
+   * Pending and dead messages of a topic.
+   *
+   * @param subscription empty for the default one
+   */
+  public record TopicStatus(
+      String namespace, String topic, String subscription, long pending, long dead) {}
 
   /** A relay of the fleet, in any process. */
   public record RelaySummary(
       String name, @Nullable String version, long inFlight, List<String> routes, boolean lost) {}
 
-  /** A dead message. */
+  /**
+   * A dead message.
+   *
+   * @param subscription empty for the default one
+   */
   public record DeadSummary(
       UUID id,
       String namespace,
       String topic,
+      String subscription,
       @Nullable String key,
       @Nullable String eventType,
       int attempts,
@@ -94,6 +104,7 @@ public final class OutboxEndpoint {
                     new TopicStatus(
                         topic.route().namespace(),
                         topic.route().topic(),
+                        topic.route().subscription(),
                         topic.pending(),
                         topic.dead()))
             .toList(),
@@ -127,6 +138,7 @@ public final class OutboxEndpoint {
         letter.id(),
         letter.route().namespace(),
         letter.route().topic(),
+        letter.route().subscription(),
         letter.key(),
         letter.eventType(),
         letter.attempts(),

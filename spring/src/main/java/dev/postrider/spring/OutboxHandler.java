@@ -27,6 +27,12 @@ public @interface OutboxHandler {
   /** The topic of the messages, or {@code *} for all. */
   String topic();
 
+  /**
+   * The subscription of the topic that the handler serves; it needs an exact namespace and topic. A
+   * topic may have several: each gets every message, with its own order and retries.
+   */
+  String subscription() default "";
+
   /** The name of the outbox in {@code postrider.outboxes}. By default the one without a name. */
   String outbox() default "";
 

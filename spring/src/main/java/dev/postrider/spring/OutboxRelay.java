@@ -5,23 +5,32 @@ import dev.postrider.relay.RelayStatus;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * The relay of this application. Starts after the web server. Stops after the last request and
- * before the DataSource. Thread-safe.
+ * The relay of this application. Adds its subscriptions before the web server starts, so that they
+ * get what the first request publishes. Starts after the web server. Stops after the last request
+ * and before the DataSource. Thread-safe.
  */
-public final class OutboxRelay implements SmartLifecycle {
+public final class OutboxRelay implements SmartLifecycle, SmartInitializingSingleton {
   /** Web servers have 2048 less than the maximum, their graceful shutdown 1024 less. */
   private static final int PHASE = Integer.MAX_VALUE - 1536;
 
+  private final Runnable subscribe;
   private final Supplier<@Nullable Relay> plan;
   private final LocalWake wake;
   private volatile @Nullable Relay relay;
 
-  OutboxRelay(Supplier<@Nullable Relay> plan, LocalWake wake) {
+  OutboxRelay(Runnable subscribe, Supplier<@Nullable Relay> plan, LocalWake wake) {
+    this.subscribe = subscribe;
     this.plan = plan;
     this.wake = wake;
+  }
+
+  @Override
+  public void afterSingletonsInstantiated() {
+    subscribe.run();
   }
 
   @Override

@@ -1,6 +1,6 @@
 package dev.postrider.spring;
 
-import dev.postrider.dispatch.Destination;
+import dev.postrider.destination.Destination;
 import dev.postrider.rabbitmq.Broker;
 import dev.postrider.rabbitmq.RabbitConfig;
 import dev.postrider.rabbitmq.RabbitDestination;

@@ -1,12 +1,15 @@
 package dev.postrider.spring;
 
-import dev.postrider.dispatch.Destination;
+import dev.postrider.destination.Destination;
+import dev.postrider.error.DatabaseError;
 import dev.postrider.message.PostriderException;
 import dev.postrider.message.RetryPolicy;
 import dev.postrider.message.Route;
 import dev.postrider.observe.RelayListener;
+import dev.postrider.operations.Subscriptions;
 import dev.postrider.relay.Relay;
 import dev.postrider.relay.RouteOptions;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -26,18 +29,24 @@ final class RelayPlan {
   private static final Logger log = LoggerFactory.getLogger(RelayPlan.class);
   private static final String ANY = "*";
 
+  private final String prefix;
   private final OutboxProperties properties;
   private final OutboxSchema database;
   private final Destinations destinations;
   private final Handlers handlers;
   private final Supplier<DataSource> connections;
 
+  /**
+   * @param prefix of the outbox's properties
+   */
   RelayPlan(
+      String prefix,
       OutboxProperties properties,
       OutboxSchema database,
       Destinations destinations,
       Handlers handlers,
       Supplier<DataSource> connections) {
+    this.prefix = prefix;
     this.properties = properties;
     this.database = database;
     this.destinations = destinations;
@@ -48,14 +57,17 @@ final class RelayPlan {
   /**
    * One route.
    *
+   * @param subscription empty for the default subscription
    * @param handler calls a method of this application; null for a destination of the properties
    */
   record Line(
       String namespace,
       String topic,
+      String subscription,
       String destination,
       RetryPolicy retry,
       Handlers.@Nullable Found handler) {
+    /** Whether it serves the topic, or a subscription of it. */
     boolean serves(Route route) {
       return (namespace.equals(ANY) || namespace.equals(route.namespace()))
           && (topic.equals(ANY) || topic.equals(route.topic()));
@@ -68,7 +80,11 @@ final class RelayPlan {
 
     @Override
     public String toString() {
-      return namespace + "/" + topic + " to " + destination;
+      return topicName() + " to " + destination;
+    }
+
+    private String topicName() {
+      return namespace + "/" + topic + (subscription.isEmpty() ? "" : "#" + subscription);
     }
   }
 
@@ -76,24 +92,50 @@ final class RelayPlan {
   List<Line> lines() {
     RetryPolicy usual = RelaySettings.retry(RetryPolicy.DEFAULT, properties.retry());
     List<Line> lines = new ArrayList<>();
-    for (PostriderProperties.Route route : properties.routes()) {
-      RetryPolicy own = RelaySettings.retry(usual, route.retry());
-      lines.add(new Line(route.namespace(), route.topic(), route.destination(), own, null));
+    for (int i = 0; i < properties.routes().size(); i++) {
+      lines.add(line("%s.routes[%d]".formatted(prefix, i), properties.routes().get(i), usual));
     }
     for (Handlers.Found found : handlers.find()) {
       OutboxHandler marked = found.marked();
-      lines.add(new Line(marked.namespace(), marked.topic(), found.name(), usual, found));
+      lines.add(
+          new Line(
+              marked.namespace(),
+              marked.topic(),
+              named(marked.subscription()),
+              found.name(),
+              usual,
+              found));
     }
     check(lines);
     return lines;
   }
 
-  /** The route of a topic, if there is one. */
-  static @Nullable Line lineOf(List<Line> lines, Route route) {
-    return lines.stream()
-        .filter(line -> line.serves(route))
+  private static Line line(String key, PostriderProperties.Route route, RetryPolicy usual) {
+    return new Line(
+        Destinations.given(key + ".namespace", route.namespace(), "shop"),
+        route.topic(),
+        named(route.subscription()),
+        Destinations.given(key + ".destination", route.destination(), "broker"),
+        RelaySettings.retry(usual, route.retry()),
+        null);
+  }
+
+  /** The default subscription may be called by its name. */
+  private static String named(String subscription) {
+    return subscription.equals("default") ? "" : subscription;
+  }
+
+  /** The routes of a topic, one for each subscription; the default one comes first. */
+  static List<Line> linesOf(List<Line> lines, Route topic) {
+    List<Line> found = new ArrayList<>();
+    lines.stream()
+        .filter(line -> line.subscription().isEmpty() && line.serves(topic))
         .min(Comparator.comparingInt(Line::openness))
-        .orElse(null);
+        .ifPresent(found::add);
+    lines.stream()
+        .filter(line -> !line.subscription().isEmpty() && line.serves(topic))
+        .forEach(found::add);
+    return found;
   }
 
   /** Opens a destination of the properties. */
@@ -107,6 +149,23 @@ final class RelayPlan {
       throw new IllegalStateException("no destination " + name);
     }
     return settings;
+  }
+
+  /** Adds the named subscriptions. If that fails, the relay does it later. */
+  void subscribe() {
+    List<Line> named = lines().stream().filter(line -> !line.subscription().isEmpty()).toList();
+    if (named.isEmpty()) {
+      return;
+    }
+    try {
+      Subscriptions subscriptions = new Subscriptions(connections.get(), database.schema());
+      for (Line line : named) {
+        subscriptions.add(
+            "application", new Route(line.namespace(), line.topic(), line.subscription()));
+      }
+    } catch (SQLException e) {
+      log.warn("event=outbox_subscribe_failed error=\"{}\"", DatabaseError.text(e));
+    }
   }
 
   /** A relay that has not started; null if there is nothing to carry. */
@@ -153,11 +212,13 @@ final class RelayPlan {
                 ? Destinations.options(settings(line.destination()))
                 : handler.options());
       }
-      relay.route(
-          line.namespace(),
-          line.topic(),
-          line.destination(),
-          RouteOptions.DEFAULT.withRetry(line.retry()));
+      RouteOptions options = RouteOptions.DEFAULT.withRetry(line.retry());
+      if (line.subscription().isEmpty()) {
+        relay.route(line.namespace(), line.topic(), line.destination(), options);
+      } else {
+        relay.subscription(
+            line.namespace(), line.topic(), line.subscription(), line.destination(), options);
+      }
     }
     return relay.build();
   }
@@ -172,18 +233,24 @@ final class RelayPlan {
     Set<String> served = new HashSet<>();
     Set<String> names = new HashSet<>(properties.destinations().keySet());
     for (Line line : lines) {
-      if (!served.add(line.namespace() + "/" + line.topic())) {
+      if (!served.add(line.topicName())) {
         throw new StartException(
-            "The topic %s/%s has two routes or handlers.".formatted(line.namespace(), line.topic()),
-            "Leave one: a message goes to one destination. Let that one call both, or publish two"
-                + " messages to two topics.");
+            "%s has two routes or handlers.".formatted(line.topicName()),
+            "Give one of them a subscription of its own, then both get every message; or leave"
+                + " one.");
+      }
+      if (!line.subscription().isEmpty()
+          && (line.namespace().equals(ANY) || line.topic().equals(ANY))) {
+        throw new StartException(
+            "The subscription %s has no exact topic.".formatted(line.topicName()),
+            "Name its namespace and topic, without *.");
       }
       if (line.handler() == null && !names.contains(line.destination())) {
         throw new StartException(
             "The route of %s/%s names the destination \"%s\", which does not exist."
                 .formatted(line.namespace(), line.topic(), line.destination()),
-            "Define postrider.destinations.%s, or name one of %s."
-                .formatted(line.destination(), names));
+            "Define %s.destinations.%s, or name one of %s."
+                .formatted(prefix, line.destination(), names));
       }
       if (line.handler() != null && !names.add(line.destination())) {
         throw new StartException(

@@ -2,8 +2,8 @@ package dev.postrider.spring;
 
 import dev.postrider.message.NewMessage;
 import dev.postrider.message.Route;
+import dev.postrider.schema.Schema;
 import dev.postrider.spring.OutboxProperties.Unrouted;
-import dev.postrider.store.Schema;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -90,7 +90,8 @@ final class RouteCheck {
   /** False if the topic must be looked at again next time. */
   private boolean settled(Connection connection, Route route) throws SQLException {
     List<RelayPlan.Line> own = here();
-    String elsewhere = RelayPlan.lineOf(own, route) == null ? found(connection, route) : "routed";
+    String elsewhere =
+        RelayPlan.linesOf(own, route).isEmpty() ? found(connection, route) : "routed";
     if (!elsewhere.equals("none")) {
       return elsewhere.equals("routed");
     }

@@ -1,6 +1,6 @@
 package dev.postrider.spring;
 
-import dev.postrider.dispatch.Destination;
+import dev.postrider.destination.Destination;
 import dev.postrider.spring.DestinationProperties.EnvelopeName;
 import dev.postrider.webhook.WebhookConfig;
 import dev.postrider.webhook.WebhookDestination;

@@ -12,8 +12,8 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 /**
- * What a {@link dev.postrider.dispatch.Destination} must do while its other side is away, and when
- * it comes back: on top of everything in {@link DestinationContract}. Not thread-safe.
+ * What a {@link dev.postrider.destination.Destination} must do while its other side is away, and
+ * when it comes back: on top of everything in {@link DestinationContract}. Not thread-safe.
  */
 public abstract class OutageContract extends DestinationContract {
   /** Switches the other side off; returns when nothing can arrive any more. */

@@ -2,8 +2,8 @@ package dev.postrider.testkit;
 
 import dev.postrider.embedded.EmbeddedServer;
 import dev.postrider.message.PostriderException;
-import dev.postrider.store.Migrations;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Migrations;
+import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -1,7 +1,7 @@
 package dev.postrider.handler;
 
-import dev.postrider.dispatch.Destination;
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.Destination;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.testkit.Arrival;
 import dev.postrider.testkit.OutageContract;
 import java.util.List;

@@ -2,7 +2,7 @@ package dev.postrider.testkit;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.postrider.dispatch.Destination;
+import dev.postrider.destination.Destination;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import java.time.Duration;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import dev.postrider.observe.BacklogMeters;
@@ -12,7 +12,7 @@ import dev.postrider.observe.BacklogSampler;
 import dev.postrider.observe.FlushMeters;
 import dev.postrider.observe.MicrometerMetrics;
 import dev.postrider.relay.Relay;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import dev.postrider.testkit.TestPostgres;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;

@@ -69,7 +69,7 @@ final class Ledger {
         .isEmpty();
   }
 
-  private List<String> outOfOrder() {
+  List<String> outOfOrder() {
     return database.column(
         """
         with first as (select subscription, ordering_key, sequence, min(no) as no from effect

@@ -1,7 +1,7 @@
 package dev.postrider.verify;
 
-import dev.postrider.dispatch.DestinationOptions;
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.DestinationOptions;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.relay.Relay;
 import dev.postrider.relay.RelayConfig;
 import java.time.Duration;

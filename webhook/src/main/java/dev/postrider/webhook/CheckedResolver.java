@@ -15,7 +15,7 @@ import org.apache.hc.client5.http.DnsResolver;
 final class CheckedResolver implements DnsResolver {
   private final Lookup lookup;
   private final AddressGuard guard;
-  private final Endpoint endpoint;
+  private final WebhookUrl endpoint;
 
   /** Asks a name server. */
   @FunctionalInterface
@@ -23,7 +23,7 @@ final class CheckedResolver implements DnsResolver {
     InetAddress[] addresses(String host) throws UnknownHostException;
   }
 
-  CheckedResolver(Lookup lookup, AddressGuard guard, Endpoint endpoint) {
+  CheckedResolver(Lookup lookup, AddressGuard guard, WebhookUrl endpoint) {
     this.lookup = lookup;
     this.guard = guard;
     this.endpoint = endpoint;

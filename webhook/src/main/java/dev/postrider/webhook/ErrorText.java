@@ -1,6 +1,6 @@
 package dev.postrider.webhook;
 
-import dev.postrider.message.Printable;
+import dev.postrider.internal.text.Printable;
 import java.nio.charset.StandardCharsets;
 
 /**

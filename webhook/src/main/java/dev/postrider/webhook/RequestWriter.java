@@ -1,7 +1,7 @@
 package dev.postrider.webhook;
 
-import dev.postrider.envelope.EventHeaders;
 import dev.postrider.envelope.Sealed;
+import dev.postrider.internal.envelope.EventHeaders;
 import dev.postrider.message.Message;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;

@@ -78,7 +78,7 @@ final class Transport implements AutoCloseable {
     CheckedResolver resolver = new CheckedResolver(config.lookup, config.guard, config.endpoint);
     PoolingHttpClientConnectionManager connections =
         new PoolingHttpClientConnectionManager(
-            new Connector(resolver, tls(config)),
+            new CheckedConnector(resolver, tls(config)),
             PoolConcurrencyPolicy.STRICT,
             PoolReusePolicy.LIFO,
             CONNECTION_LIFE,

@@ -13,11 +13,11 @@ final class WebhookChecks {
   private WebhookChecks() {}
 
   /** What the checks have read from the text of the configuration. */
-  record Checked(Endpoint endpoint, List<SigningKey> keys, AddressGuard guard) {}
+  record Checked(WebhookUrl endpoint, List<SigningKey> keys, AddressGuard guard) {}
 
   static Checked check(WebhookConfig.Builder builder) {
     List<String> wrong = new ArrayList<>();
-    Endpoint endpoint = Endpoint.parse(builder.url, wrong);
+    WebhookUrl endpoint = WebhookUrl.parse(builder.url, wrong);
     List<SigningKey> keys = keys(builder, wrong);
     List<Cidr> nets = nets(builder, wrong);
     AddressGuard guard = new AddressGuard(builder.allowedHosts, nets, builder.ownAddresses);
@@ -62,7 +62,7 @@ final class WebhookChecks {
 
   /** What the URL alone gives away; names are checked whenever they are resolved. */
   private static void checkReach(
-      Endpoint endpoint, WebhookConfig.Builder builder, AddressGuard guard, List<String> wrong) {
+      WebhookUrl endpoint, WebhookConfig.Builder builder, AddressGuard guard, List<String> wrong) {
     boolean allows = !builder.allowedHosts.isEmpty() || !builder.allowedNets.isEmpty();
     check(
         wrong,
@@ -76,7 +76,7 @@ final class WebhookChecks {
     }
   }
 
-  private static @Nullable String refusal(Endpoint endpoint, byte[] literal, AddressGuard guard) {
+  private static @Nullable String refusal(WebhookUrl endpoint, byte[] literal, AddressGuard guard) {
     try {
       InetAddress address = InetAddress.getByAddress(literal);
       return guard.refusal(endpoint.host(), address, endpoint.plain());

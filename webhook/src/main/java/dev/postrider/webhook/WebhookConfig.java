@@ -1,7 +1,7 @@
 package dev.postrider.webhook;
 
 import dev.postrider.envelope.Envelope;
-import dev.postrider.envelope.EventHeaders;
+import dev.postrider.internal.envelope.EventHeaders;
 import java.net.InetAddress;
 import java.time.Clock;
 import java.time.Duration;
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Immutable, and never shows a secret.
  */
 public final class WebhookConfig {
-  final Endpoint endpoint;
+  final WebhookUrl endpoint;
   final List<SigningKey> keys;
   final Envelope envelope;
   final Predicate<String> headerFilter;
@@ -162,7 +162,7 @@ public final class WebhookConfig {
 
     /** Lets this name lead to any address, and be reached by http. */
     public Builder allowHost(String host) {
-      allowedHosts.add(Endpoint.normal(host));
+      allowedHosts.add(WebhookUrl.normal(host));
       return this;
     }
 

@@ -1,9 +1,9 @@
 package dev.postrider.webhook;
 
-import dev.postrider.dispatch.Destination;
+import dev.postrider.destination.Destination;
+import dev.postrider.internal.text.LogLine;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
-import dev.postrider.observe.LogLine;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -27,12 +27,12 @@ public final class WebhookDestination implements Destination {
   private final WebhookConfig config;
   private final RequestWriter writer;
   private final Transport transport;
-  private final Verdicts verdicts;
+  private final ResponseRules responseRules;
   private final ErrorText text;
-  private final Failures failures;
-  private final Workers workers;
+  private final ConnectionErrors connectionErrors;
+  private final RequestThreads threads;
   private final Semaphore free;
-  private final Set<Delivery> underWay = ConcurrentHashMap.newKeySet();
+  private final Set<PendingRequest> underWay = ConcurrentHashMap.newKeySet();
   private volatile boolean gone;
   private volatile boolean closed;
 
@@ -40,78 +40,82 @@ public final class WebhookDestination implements Destination {
     this.config = config;
     this.writer = new RequestWriter(config);
     this.transport = new Transport(config);
-    this.verdicts = new Verdicts(config);
+    this.responseRules = new ResponseRules(config);
     this.text = new ErrorText(config.secrets);
-    this.failures = new Failures(text);
-    this.workers = new Workers(config.endpoint.host(), config.concurrency);
+    this.connectionErrors = new ConnectionErrors(text);
+    this.threads = new RequestThreads(config.endpoint.host(), config.concurrency);
     this.free = new Semaphore(config.concurrency);
-    workers.repeat(transport::closeExpired);
+    threads.repeat(transport::closeExpired);
   }
 
   @Override
   public void deliver(List<Message> batch, Answers answers) {
     for (Message message : batch) {
-      Delivery delivery = new Delivery(outcome -> answers.answer(message.id(), outcome));
+      PendingRequest pendingRequest =
+          new PendingRequest(outcome -> answers.answer(message.id(), outcome));
       if (closed) {
-        delivery.answer(closedOutcome());
+        pendingRequest.answer(closedOutcome());
       } else if (gone) {
-        delivery.answer(goneOutcome());
+        pendingRequest.answer(goneOutcome());
       } else if (!free.tryAcquire()) {
-        delivery.answer(
+        pendingRequest.answer(
             Outcome.unavailable(
                 "endpoint_busy", "all " + config.concurrency + " requests hang on the endpoint"));
       } else {
-        start(message, delivery);
+        start(message, pendingRequest);
       }
     }
   }
 
   /** A worker that is stuck keeps its place, so that no message waits unsent behind it. */
-  private void start(Message message, Delivery delivery) {
-    underWay.add(delivery);
+  private void start(Message message, PendingRequest pendingRequest) {
+    underWay.add(pendingRequest);
     try {
       ScheduledFuture<?> deadline =
-          workers
+          threads
               .timer()
               .schedule(
-                  () -> delivery.end(tooLate()), config.deadline.toMillis(), TimeUnit.MILLISECONDS);
-      workers.execute(() -> work(message, delivery, deadline));
+                  () -> pendingRequest.end(tooLate()),
+                  config.deadline.toMillis(),
+                  TimeUnit.MILLISECONDS);
+      threads.execute(() -> work(message, pendingRequest, deadline));
     } catch (RejectedExecutionException e) {
-      underWay.remove(delivery);
+      underWay.remove(pendingRequest);
       free.release();
-      delivery.answer(closedOutcome());
+      pendingRequest.answer(closedOutcome());
     }
   }
 
-  private void work(Message message, Delivery delivery, ScheduledFuture<?> deadline) {
+  private void work(Message message, PendingRequest pendingRequest, ScheduledFuture<?> deadline) {
     Outcome outcome;
     try {
-      outcome = send(message, delivery);
+      outcome = send(message, pendingRequest);
     } catch (Throwable e) {
-      outcome = closed ? closedOutcome() : failures.of(e);
+      outcome = closed ? closedOutcome() : connectionErrors.of(e);
     }
     deadline.cancel(false);
-    underWay.remove(delivery);
+    underWay.remove(pendingRequest);
     free.release();
-    delivery.answer(outcome);
+    pendingRequest.answer(outcome);
   }
 
-  private Outcome send(Message message, Delivery delivery) throws Exception {
-    Exchange exchange = new Exchange(transport, () -> writer.write(message), workers.timer());
-    if (!delivery.begin(exchange)) {
+  private Outcome send(Message message, PendingRequest pendingRequest) throws Exception {
+    RequestExchange exchange =
+        new RequestExchange(transport, () -> writer.write(message), threads.timer());
+    if (!pendingRequest.begin(exchange)) {
       return tooLate();
     }
     return exchange.run(
         (response, body) -> {
-          Outcome outcome = verdicts.of(response, text.of(body));
-          delivery.decide(outcome);
+          Outcome outcome = responseRules.of(response, text.of(body));
+          pendingRequest.decide(outcome);
           noteGone(response);
           return outcome;
         });
   }
 
   private void noteGone(HttpResponse response) {
-    if (response.getCode() != Verdicts.GONE || !disable()) {
+    if (response.getCode() != ResponseRules.GONE || !disable()) {
       return;
     }
     log.warn("{}", LogLine.of("outbox_webhook_gone").put("endpoint", config.endpoint));
@@ -144,7 +148,7 @@ public final class WebhookDestination implements Destination {
   }
 
   private static Outcome goneOutcome() {
-    return Verdicts.gone("the endpoint answered 410 Gone before, and was not enabled since");
+    return ResponseRules.gone("the endpoint answered 410 Gone before, and was not enabled since");
   }
 
   private static Outcome closedOutcome() {
@@ -177,8 +181,8 @@ public final class WebhookDestination implements Destination {
   @Override
   public void close() {
     closed = true;
-    workers.close();
-    underWay.forEach(delivery -> delivery.end(closedOutcome()));
+    threads.close();
+    underWay.forEach(pendingRequest -> pendingRequest.end(closedOutcome()));
     transport.close();
   }
 

@@ -1,6 +1,6 @@
 package dev.postrider.docs;
 
-import dev.postrider.dispatch.DestinationOptions;
+import dev.postrider.destination.DestinationOptions;
 import dev.postrider.envelope.Envelope;
 import dev.postrider.relay.Relay;
 import dev.postrider.webhook.WebhookConfig;

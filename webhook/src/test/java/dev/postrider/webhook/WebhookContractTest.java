@@ -1,6 +1,6 @@
 package dev.postrider.webhook;
 
-import dev.postrider.dispatch.Destination;
+import dev.postrider.destination.Destination;
 import dev.postrider.testkit.Arrival;
 import dev.postrider.testkit.OutageContract;
 import java.net.URLDecoder;

@@ -1,6 +1,6 @@
 package dev.postrider.archive.s3;
 
-import dev.postrider.store.RefusedException;
+import dev.postrider.error.RefusedException;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;

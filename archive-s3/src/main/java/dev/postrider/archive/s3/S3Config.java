@@ -167,7 +167,7 @@ public final class S3Config {
     /**
      * Checks everything and reports all violations together.
      *
-     * @throws dev.postrider.store.RefusedException if there are any
+     * @throws dev.postrider.error.RefusedException if there are any
      */
     public S3Config build() {
       S3Checks.check(this);

@@ -1,11 +1,11 @@
 package dev.postrider.archive.s3;
 
-import dev.postrider.archive.Archive;
 import dev.postrider.archive.ArchiveConfig;
-import dev.postrider.archive.ArchiveFile;
-import dev.postrider.archive.ArchiveReport;
 import dev.postrider.archive.ArchiveStorage;
-import dev.postrider.store.Schema;
+import dev.postrider.internal.archive.Archive;
+import dev.postrider.internal.archive.ArchiveFile;
+import dev.postrider.internal.archive.ArchiveReport;
+import dev.postrider.schema.Schema;
 import dev.postrider.testkit.TestPostgres;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;

@@ -3,10 +3,10 @@ package dev.postrider.archive.s3;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.postrider.archive.ArchiveFile;
-import dev.postrider.archive.ArchiveReport;
 import dev.postrider.archive.ArchiveStorage;
 import dev.postrider.archive.ArchiveStorageException;
+import dev.postrider.internal.archive.ArchiveFile;
+import dev.postrider.internal.archive.ArchiveReport;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.OutputStream;

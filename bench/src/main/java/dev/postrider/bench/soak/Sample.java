@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Map.Entry;
+import java.util.Set;
 import javax.sql.DataSource;
 
 /** What was seen at one moment, by name. Sizes in KiB, times in microseconds. Immutable. */
@@ -36,13 +37,24 @@ record Sample(Map<String, Long> values) {
   static final String HEAP = "heap";
   static final String CONNECTED = "connections";
 
+  /** Partitions of days that retention has to drop, and of those that are archived before that. */
+  static final String OLD_DAYS = "old days";
+
+  static final String TO_ARCHIVE = "to archive";
+
+  private static final Set<String> NOT_TABLES =
+      Set.of("seconds", "messages", HEAP, CONNECTED, OLD_DAYS, TO_ARCHIVE);
+
   private static final List<String> SHOWN =
       List.of("message", "attempt", "queue", "ordering_key", "dedupe", "inbox", "stream_event");
 
-  static Sample take(DataSource dataSource, List<Long> latencies, Duration at) throws SQLException {
+  static Sample take(DataSource dataSource, List<Long> latencies, long toArchive, Duration at)
+      throws SQLException {
     Map<String, Long> values = new LinkedHashMap<>();
     values.put("seconds", at.toSeconds());
     values.put("messages", (long) latencies.size());
+    values.put(OLD_DAYS, OldDays.left(dataSource));
+    values.put(TO_ARCHIVE, toArchive);
     List<Long> sorted = new ArrayList<>(latencies);
     sorted.sort(null);
     values.put(TIMES.get(0), at(sorted, 0.5));
@@ -81,7 +93,7 @@ record Sample(Map<String, Long> values) {
   }
 
   static boolean isTable(String name) {
-    return !TIMES.contains(name) && !List.of("seconds", "messages", HEAP, CONNECTED).contains(name);
+    return !TIMES.contains(name) && !NOT_TABLES.contains(name);
   }
 
   static String header() {
@@ -90,6 +102,7 @@ record Sample(Map<String, Long> values) {
     line.append(
         "%6s %8s %7s %7s %8s %5s %8s"
             .formatted("s", "messages", "p50", "p99", "heap", "conn", "tables"));
+    line.append(" %8s %10s".formatted(OLD_DAYS, TO_ARCHIVE));
     SHOWN.forEach(name -> line.append(" %12s".formatted(name)));
     return line.toString();
   }
@@ -106,6 +119,7 @@ record Sample(Map<String, Long> values) {
                     get(HEAP),
                     get(CONNECTED),
                     tables()));
+    line.append(" %8d %10d".formatted(get(OLD_DAYS), get(TO_ARCHIVE)));
     SHOWN.forEach(name -> line.append(" %12d".formatted(get(name))));
     return line.toString();
   }

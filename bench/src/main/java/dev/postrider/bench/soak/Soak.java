@@ -3,10 +3,10 @@ package dev.postrider.bench.soak;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.postrider.embedded.EmbeddedServer;
-import dev.postrider.retention.RetentionState;
-import dev.postrider.store.Migrations;
-import dev.postrider.store.Partitions;
-import dev.postrider.store.Schema;
+import dev.postrider.internal.retention.Partitions;
+import dev.postrider.internal.retention.RetentionState;
+import dev.postrider.schema.Migrations;
+import dev.postrider.schema.Schema;
 import java.io.PrintStream;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -50,12 +50,21 @@ public final class Soak {
   /** Runs it, and returns what did not stay flat. */
   static List<String> run(Duration time, int rate, PrintStream out) throws Exception {
     try (EmbeddedServer server = server();
-        HikariDataSource pool = pool(server)) {
+        HikariDataSource pool = pool(server.jdbcUrl(), 24);
+        HikariDataSource other = other(server, pool)) {
       prepare(pool);
-      try (Traffic traffic = new Traffic(pool, rate)) {
-        List<Sample> samples = samples(pool, traffic, time, out);
+      prepare(other);
+      try (Traffic traffic = new Traffic(pool, rate);
+          Archived archived = new Archived(other)) {
+        List<Sample> samples = samples(pool, traffic, archived, time, out);
         List<String> problems = new ArrayList<>(Verdict.of(samples));
         problems.addAll(traffic.problems());
+        out.printf(
+            "%,d old days made, %,d partitions left%n", traffic.oldDays(), OldDays.left(pool));
+        out.printf(
+            "%,d messages of old days archived, %,d partitions left%n",
+            archived.archived(), archived.left());
+        problems.addAll(archived.problems());
         List<RetentionState> states = RetentionState.list(pool, Schema.DEFAULT);
         states.forEach(
             state ->
@@ -66,11 +75,20 @@ public final class Soak {
     }
   }
 
-  private static HikariDataSource pool(EmbeddedServer server) {
+  private static HikariDataSource pool(String url, int size) {
     HikariConfig config = new HikariConfig();
-    config.setJdbcUrl(server.jdbcUrl());
-    config.setMaximumPoolSize(24);
+    config.setJdbcUrl(url);
+    config.setMaximumPoolSize(size);
     return new HikariDataSource(config);
+  }
+
+  private static HikariDataSource other(EmbeddedServer server, HikariDataSource first)
+      throws SQLException {
+    try (Connection connection = first.getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute("create database archived");
+    }
+    return pool(server.jdbcUrl("archived"), 8);
   }
 
   private static void prepare(HikariDataSource pool) throws SQLException {
@@ -84,7 +102,8 @@ public final class Soak {
   }
 
   private static List<Sample> samples(
-      HikariDataSource pool, Traffic traffic, Duration time, PrintStream out) throws Exception {
+      HikariDataSource pool, Traffic traffic, Archived archived, Duration time, PrintStream out)
+      throws Exception {
     List<Sample> samples = new ArrayList<>();
     out.println(Sample.header());
     long start = System.nanoTime();
@@ -94,7 +113,8 @@ public final class Soak {
       while (System.nanoTime() < due) {
         Thread.sleep(Math.max(1, (due - System.nanoTime()) / 1_000_000));
       }
-      Sample sample = Sample.take(pool, traffic.latencies(), Duration.ofNanos(due - start));
+      Sample sample =
+          Sample.take(pool, traffic.latencies(), archived.left(), Duration.ofNanos(due - start));
       samples.add(sample);
       out.println(sample.line());
     }

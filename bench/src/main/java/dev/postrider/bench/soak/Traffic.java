@@ -2,7 +2,7 @@ package dev.postrider.bench.soak;
 
 import dev.postrider.deadletter.DeadLetterFilter;
 import dev.postrider.deadletter.DeadLetters;
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.enqueue.Outbox;
 import dev.postrider.inbox.Inbox;
 import dev.postrider.inbox.Incoming;
@@ -17,7 +17,7 @@ import dev.postrider.replay.ReplayFilter;
 import dev.postrider.replay.ReplayJob;
 import dev.postrider.retention.RetentionConfig;
 import dev.postrider.retention.RetentionTask;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import dev.postrider.stream.StreamDestination;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -50,11 +50,13 @@ final class Traffic implements AutoCloseable {
   private final ConcurrentLinkedQueue<String> problems = new ConcurrentLinkedQueue<>();
   private final ScheduledExecutorService executor = Executors.newScheduledThreadPool(4);
   private final Relay steady;
+  private final OldDays days;
   private volatile @Nullable UUID recent;
 
   Traffic(DataSource dataSource, int rate) {
     this.dataSource = dataSource;
     this.steady = relay("steady").start();
+    this.days = new OldDays(dataSource);
     long every = 1_000_000L * PER_ORDER / rate;
     var unusedOrders =
         executor.scheduleAtFixedRate(() -> quietly(this::order), 0, every, TimeUnit.MICROSECONDS);
@@ -62,6 +64,9 @@ final class Traffic implements AutoCloseable {
         executor.scheduleWithFixedDelay(() -> quietly(this::resolve), 1, 1, TimeUnit.SECONDS);
     var unusedReplays =
         executor.scheduleWithFixedDelay(() -> quietly(this::replay), 2, 2, TimeUnit.SECONDS);
+    var unusedDays =
+        executor.scheduleWithFixedDelay(
+            () -> quietly(days::make), 3, OldDays.EVERY_SECONDS, TimeUnit.SECONDS);
     var unusedComings =
         executor.scheduleWithFixedDelay(() -> quietly(this::comeAndGo), 1, 1, TimeUnit.SECONDS);
   }
@@ -165,6 +170,11 @@ final class Traffic implements AutoCloseable {
   /** What went wrong, each kind once. */
   List<String> problems() {
     return problems.stream().distinct().limit(20).toList();
+  }
+
+  /** Days of the past that it made. */
+  int oldDays() {
+    return days.made();
   }
 
   private interface Work {

@@ -1,6 +1,6 @@
 package dev.postrider.bench.soak;
 
-import dev.postrider.retention.RetentionState;
+import dev.postrider.internal.retention.RetentionState;
 import dev.postrider.retention.RetentionTask;
 import java.util.ArrayList;
 import java.util.List;
@@ -63,6 +63,8 @@ final class Verdict {
       return 16 * 1024;
     } else if (name.equals(Sample.CONNECTED)) {
       return 3;
+    } else if (name.equals(Sample.OLD_DAYS) || name.equals(Sample.TO_ARCHIVE)) {
+      return OldDays.LEFT_MAX;
     }
     return Sample.isTable(name) ? 1024 : 20_000;
   }

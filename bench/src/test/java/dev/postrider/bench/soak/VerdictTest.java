@@ -2,7 +2,7 @@ package dev.postrider.bench.soak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.postrider.retention.RetentionState;
+import dev.postrider.internal.retention.RetentionState;
 import dev.postrider.retention.RetentionTask;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,6 +1,6 @@
 package dev.postrider.cli.bench;
 
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.enqueue.Outbox;
 import dev.postrider.message.NewMessage;
 import dev.postrider.message.Outcome;

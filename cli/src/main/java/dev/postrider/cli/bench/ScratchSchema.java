@@ -1,8 +1,8 @@
 package dev.postrider.cli.bench;
 
-import dev.postrider.store.Migrations;
-import dev.postrider.store.Partitions;
-import dev.postrider.store.Schema;
+import dev.postrider.internal.retention.Partitions;
+import dev.postrider.schema.Migrations;
+import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;

@@ -1,19 +1,19 @@
 package dev.postrider.cli.command;
 
-import dev.postrider.archive.Archive;
 import dev.postrider.archive.ArchiveConfig;
-import dev.postrider.archive.ArchivePlan;
-import dev.postrider.archive.ArchiveReport;
 import dev.postrider.archive.ArchiveStorage;
 import dev.postrider.cli.config.ArchiveSettings;
-import dev.postrider.cli.config.Part;
+import dev.postrider.cli.config.ConfigPart;
 import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.output.Progress;
 import dev.postrider.cli.output.Table;
 import dev.postrider.cli.output.Words;
 import dev.postrider.cli.settings.Settings;
 import dev.postrider.cli.settings.Units;
-import dev.postrider.retention.Purge;
+import dev.postrider.internal.archive.Archive;
+import dev.postrider.internal.archive.ArchivePlan;
+import dev.postrider.internal.archive.ArchiveReport;
+import dev.postrider.internal.retention.Purge;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -69,7 +69,7 @@ final class ArchiveCommand extends PostriderCommand {
     if (optional) {
       return makeOptional(context);
     }
-    ArchiveSettings settings = context.config(flags(), Part.of(Part.ARCHIVE)).archive();
+    ArchiveSettings settings = context.config(flags(), ConfigPart.of(ConfigPart.ARCHIVE)).archive();
     try (ArchiveStorage storage = settings.storage().open()) {
       return run(context, storage, settings.retention());
     }

@@ -1,15 +1,15 @@
 package dev.postrider.cli.command;
 
 import dev.postrider.cli.config.Config;
+import dev.postrider.cli.config.ConfigPart;
 import dev.postrider.cli.config.ConfigReader;
 import dev.postrider.cli.config.DatabaseConfig;
-import dev.postrider.cli.config.Part;
 import dev.postrider.cli.output.Screen;
 import dev.postrider.cli.settings.Masks;
 import dev.postrider.cli.settings.Origin;
 import dev.postrider.cli.settings.Settings;
-import dev.postrider.store.Migrations;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Migrations;
+import dev.postrider.schema.Schema;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -65,11 +65,11 @@ final class Context {
 
   /** The whole configuration. */
   Config config() {
-    return config(Map.of(), Part.all());
+    return config(Map.of(), ConfigPart.all());
   }
 
   /** The parts that a command uses, with what its own flags set. */
-  Config config(Map<String, Settings.Flag> more, Set<Part> parts) {
+  Config config(Map<String, Settings.Flag> more, Set<ConfigPart> parts) {
     if (config == null) {
       config = read(more, parts);
     }
@@ -82,12 +82,12 @@ final class Context {
       return config;
     }
     if (database == null) {
-      database = read(Map.of(), Part.of());
+      database = read(Map.of(), ConfigPart.of());
     }
     return database;
   }
 
-  private Config read(Map<String, Settings.Flag> more, Set<Part> parts) {
+  private Config read(Map<String, Settings.Flag> more, Set<ConfigPart> parts) {
     Map<String, Settings.Flag> flags = new LinkedHashMap<>(options.flags());
     flags.putAll(more);
     Settings settings = Settings.of(flags, environment, file());

@@ -41,7 +41,7 @@ abstract class DeadList extends PostriderCommand {
       screen()
           .json(
               new Fields()
-                  .with("items", page.items().stream().map(Shown::json).toList())
+                  .with("items", page.items().stream().map(MessageView::json).toList())
                   .with("next", next)
                   .map());
       return ExitCode.OK;

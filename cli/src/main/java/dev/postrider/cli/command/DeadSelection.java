@@ -5,7 +5,7 @@ import dev.postrider.deadletter.DeadLetter;
 import dev.postrider.deadletter.DeadLetterPage;
 import dev.postrider.deadletter.DeadLetters;
 import dev.postrider.message.Route;
-import dev.postrider.store.Messages;
+import dev.postrider.operations.Messages;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,7 +64,7 @@ final class DeadSelection {
     long count = 0;
     for (UUID id : ids(command)) {
       for (DeadLetter letter : dead.all(id)) {
-        if (Shown.subscription(letter.route()).equals(filter.subscription)
+        if (MessageView.subscription(letter.route()).equals(filter.subscription)
             && act.on(id, letter.route())) {
           count++;
         }

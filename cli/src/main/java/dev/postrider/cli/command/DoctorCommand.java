@@ -1,12 +1,12 @@
 package dev.postrider.cli.command;
 
 import dev.postrider.cli.config.Config;
-import dev.postrider.cli.config.Part;
+import dev.postrider.cli.config.ConfigPart;
 import dev.postrider.cli.doctor.ArchiveCheck;
+import dev.postrider.cli.doctor.CheckedDatabase;
 import dev.postrider.cli.doctor.Doctor;
 import dev.postrider.cli.doctor.Finding;
 import dev.postrider.cli.doctor.Finding.Level;
-import dev.postrider.cli.doctor.Patient;
 import dev.postrider.cli.output.Colour;
 import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.output.Words;
@@ -26,8 +26,9 @@ final class DoctorCommand extends PostriderCommand {
   @Override
   int run(Context context) throws Exception {
     List<Finding> findings =
-        Doctor.examine(new Patient(context.dataSource(), context.direct(), context.schema()));
-    Config config = context.config(Map.of(), Part.of(Part.ARCHIVE));
+        Doctor.examine(
+            new CheckedDatabase(context.dataSource(), context.direct(), context.schema()));
+    Config config = context.config(Map.of(), ConfigPart.of(ConfigPart.ARCHIVE));
     findings.addAll(ArchiveCheck.look(config.archive()));
     boolean trouble = findings.stream().anyMatch(f -> f.level() == Level.TROUBLE);
     if (context.json()) {

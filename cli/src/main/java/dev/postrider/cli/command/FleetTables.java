@@ -5,11 +5,11 @@ import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.output.Screen;
 import dev.postrider.cli.output.Table;
 import dev.postrider.cli.output.Words;
+import dev.postrider.internal.monitor.Fleet;
+import dev.postrider.internal.monitor.LiveRelay;
+import dev.postrider.internal.monitor.LiveRelay.Served;
+import dev.postrider.internal.monitor.LiveRelay.ServedRoute;
 import dev.postrider.message.Route;
-import dev.postrider.observe.Fleet;
-import dev.postrider.observe.LiveRelay;
-import dev.postrider.observe.LiveRelay.Served;
-import dev.postrider.observe.LiveRelay.ServedRoute;
 import java.util.Map;
 import java.util.stream.Collectors;
 

@@ -62,7 +62,7 @@ abstract class KeyList extends PostriderCommand {
         .with("key", key.key())
         .with("head", key.head())
         .with("topic", key.route().topic())
-        .with("subscription", Shown.named(key.route()))
+        .with("subscription", MessageView.named(key.route()))
         .with("sequence", key.sequence())
         .with("blocked_at", key.blockedAt())
         .with("followers", key.followers())

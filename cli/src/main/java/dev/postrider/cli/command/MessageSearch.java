@@ -3,10 +3,10 @@ package dev.postrider.cli.command;
 import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.output.Table;
 import dev.postrider.cli.output.Words;
-import dev.postrider.store.MessageFilter;
-import dev.postrider.store.MessagePage;
-import dev.postrider.store.MessageStatus;
-import dev.postrider.store.Messages;
+import dev.postrider.operations.MessageFilter;
+import dev.postrider.operations.MessagePage;
+import dev.postrider.operations.MessageStatus;
+import dev.postrider.operations.Messages;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
@@ -35,7 +35,7 @@ abstract class MessageSearch extends PostriderCommand {
       screen()
           .json(
               new Fields()
-                  .with("items", page.items().stream().map(Shown::json).toList())
+                  .with("items", page.items().stream().map(MessageView::json).toList())
                   .with("next", page.next())
                   .map());
       return ExitCode.OK;
@@ -50,7 +50,7 @@ abstract class MessageSearch extends PostriderCommand {
             .optional("tries", "created", "code", "seq");
     for (MessageStatus message : page.items()) {
       table.row(
-          Shown.colour(message.state()),
+          MessageView.colour(message.state()),
           message.id(),
           message.route(),
           message.key(),

@@ -1,10 +1,10 @@
 package dev.postrider.cli.command;
 
 import dev.postrider.cli.output.Fields;
-import dev.postrider.observe.Fleet;
-import dev.postrider.observe.Why;
-import dev.postrider.store.Messages;
-import dev.postrider.store.StoredMessage;
+import dev.postrider.internal.monitor.Fleet;
+import dev.postrider.internal.monitor.Why;
+import dev.postrider.operations.Messages;
+import dev.postrider.operations.StoredMessage;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -57,16 +57,16 @@ final class MessagesCommand extends MessageSearch {
               .find(wanted)
               .orElseThrow(() -> new Failure(ExitCode.TROUBLE, "there is no message " + wanted));
       Fleet.State fleet = new Fleet(context.dataSource(), context.schema()).read();
-      Shown.Details details =
-          new Shown.Details(
+      MessageView.Details details =
+          new MessageView.Details(
               message,
               messages.deliveries(wanted),
               messages.attempts(wanted),
               fleet::destinationsOf);
       if (context.json()) {
-        screen().json(Shown.json(details, payload));
+        screen().json(MessageView.json(details, payload));
       } else {
-        Shown.print(screen(), details, payload);
+        MessageView.print(screen(), details, payload);
       }
       return ExitCode.OK;
     }

@@ -2,10 +2,10 @@ package dev.postrider.cli.command;
 
 import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.output.Words;
-import dev.postrider.store.Migrations;
-import dev.postrider.store.Partitions;
-import dev.postrider.store.Roles;
-import dev.postrider.store.Schema;
+import dev.postrider.internal.retention.Partitions;
+import dev.postrider.schema.Migrations;
+import dev.postrider.schema.Roles;
+import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package dev.postrider.cli.command;
 
-import dev.postrider.store.Pauses;
+import dev.postrider.operations.Pauses;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;

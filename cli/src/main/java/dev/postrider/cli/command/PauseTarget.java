@@ -2,7 +2,7 @@ package dev.postrider.cli.command;
 
 import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.output.Words;
-import dev.postrider.store.Pauses;
+import dev.postrider.operations.Pauses;
 import java.util.Arrays;
 import java.util.Iterator;
 import picocli.CommandLine.ITypeConverter;

@@ -3,7 +3,7 @@ package dev.postrider.cli.command;
 import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.output.Words;
 import dev.postrider.cli.settings.Units;
-import dev.postrider.retention.Purge;
+import dev.postrider.internal.retention.Purge;
 import dev.postrider.retention.RetentionTask;
 import java.time.Duration;
 import java.util.Arrays;

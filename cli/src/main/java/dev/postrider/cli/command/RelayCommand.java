@@ -1,7 +1,7 @@
 package dev.postrider.cli.command;
 
 import dev.postrider.cli.config.Config;
-import dev.postrider.cli.config.Part;
+import dev.postrider.cli.config.ConfigPart;
 import dev.postrider.cli.settings.Settings;
 import dev.postrider.relay.Relay;
 import dev.postrider.server.Metrics;
@@ -38,7 +38,7 @@ final class RelayCommand extends PostriderCommand {
 
   @Override
   int run(Context context) throws Exception {
-    Config config = context.config(flags(), Part.of(Part.RELAY));
+    Config config = context.config(flags(), ConfigPart.of(ConfigPart.RELAY));
     if (config.routes().isEmpty()) {
       throw new Failure(
           ExitCode.USAGE,

@@ -1,7 +1,7 @@
 package dev.postrider.cli.command;
 
 import dev.postrider.cli.output.Fields;
-import dev.postrider.retention.RetentionState;
+import dev.postrider.internal.retention.RetentionState;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;

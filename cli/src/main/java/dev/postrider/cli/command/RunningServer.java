@@ -3,8 +3,8 @@ package dev.postrider.cli.command;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.postrider.cli.config.Config;
+import dev.postrider.cli.doctor.CheckedDatabase;
 import dev.postrider.cli.doctor.Doctor;
-import dev.postrider.cli.doctor.Patient;
 import dev.postrider.message.PostriderException;
 import dev.postrider.relay.Relay;
 import dev.postrider.server.Metrics;
@@ -56,7 +56,7 @@ final class RunningServer implements AutoCloseable {
               .config(config.server().config())
               .metrics(metrics)
               .direct(direct)
-              .doctor(() -> warnings(new Patient(pool, direct, config.schema())))
+              .doctor(() -> warnings(new CheckedDatabase(pool, direct, config.schema())))
               .streams(config.server().streams());
       return new RunningServer(
           pool, (relay == null ? builder : builder.relay(relay::status)).start());
@@ -68,8 +68,8 @@ final class RunningServer implements AutoCloseable {
     }
   }
 
-  private static List<Warning> warnings(Patient patient) throws SQLException {
-    return Doctor.troubles(patient).stream()
+  private static List<Warning> warnings(CheckedDatabase checked) throws SQLException {
+    return Doctor.troubles(checked).stream()
         .map(found -> new Warning(found.check(), found.text(), found.advice()))
         .toList();
   }

@@ -1,7 +1,7 @@
 package dev.postrider.cli.command;
 
 import dev.postrider.cli.config.Config;
-import dev.postrider.cli.config.Part;
+import dev.postrider.cli.config.ConfigPart;
 import dev.postrider.cli.settings.Settings;
 import dev.postrider.server.Metrics;
 import java.time.Duration;
@@ -32,7 +32,7 @@ final class ServerCommand extends PostriderCommand {
 
   @Override
   int run(Context context) throws Exception {
-    Config config = context.config(flags(), Part.of(Part.SERVER));
+    Config config = context.config(flags(), ConfigPart.of(ConfigPart.SERVER));
     context.requireSchema();
     StopSignal stop = StopSignal.install(PATIENCE);
     try (RunningServer server =

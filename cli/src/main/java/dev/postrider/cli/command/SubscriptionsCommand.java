@@ -4,12 +4,13 @@ import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.output.Table;
 import dev.postrider.cli.output.Words;
 import dev.postrider.message.Route;
+import dev.postrider.operations.Subscriptions;
+import dev.postrider.operations.Subscriptions.Subscription;
 import dev.postrider.replay.Replay;
-import dev.postrider.store.Subscriptions;
-import dev.postrider.store.Subscriptions.Subscription;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -50,7 +51,7 @@ final class SubscriptionsCommand extends PostriderCommand {
     for (Subscription each : all) {
       table.row(
           each.route().withoutSubscription(),
-          Shown.subscription(each.route()),
+          MessageView.subscription(each.route()),
           each.catchingUp() ? "catching up" : each.active() ? "active" : "removed",
           pending(each),
           Words.time(each.createdAt()));
@@ -63,7 +64,7 @@ final class SubscriptionsCommand extends PostriderCommand {
     return new Fields()
         .with("namespace", each.route().namespace())
         .with("topic", each.route().topic())
-        .with("subscription", Shown.subscription(each.route()))
+        .with("subscription", MessageView.subscription(each.route()))
         .with("active", each.active())
         .with("catching_up", each.catchingUp())
         .with("pending", Math.min(each.pending(), Subscriptions.PENDING_MOST - 1))
@@ -95,7 +96,7 @@ final class SubscriptionsCommand extends PostriderCommand {
               new Fields()
                   .with("namespace", route.namespace())
                   .with("topic", route.topic())
-                  .with("subscription", Shown.subscription(route))
+                  .with("subscription", MessageView.subscription(route))
                   .with("changed", changed)
                   .map());
     } else {
@@ -103,7 +104,7 @@ final class SubscriptionsCommand extends PostriderCommand {
           .screen()
           .line(
               "subscription %s of %s %s"
-                  .formatted(Shown.subscription(route), route.withoutSubscription(), what));
+                  .formatted(MessageView.subscription(route), route.withoutSubscription(), what));
     }
     return ExitCode.OK;
   }
@@ -121,6 +122,9 @@ final class SubscriptionsCommand extends PostriderCommand {
         "  ./postrider subscriptions add shop/orders mail --from 2026-11-01T00:00:00Z --rate 500"
       })
   static final class Add extends PostriderCommand {
+    private static final Pattern MESSAGE_ID =
+        Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
+
     @Parameters(index = "0", paramLabel = "TOPIC", description = "namespace/topic")
     String topic = "";
 
@@ -131,7 +135,8 @@ final class SubscriptionsCommand extends PostriderCommand {
         names = "--from",
         paramLabel = "TIME",
         description =
-            "Messages of this time or later: 2026-11-01T00:00:00Z, or how long ago, such as 2h.")
+            "Messages of this time or later: 2026-11-01T00:00:00Z, or how long ago, such as 2h; or"
+                + " the id of the first message.")
     @Nullable String from;
 
     @Option(
@@ -145,7 +150,7 @@ final class SubscriptionsCommand extends PostriderCommand {
       Route route = route(this, topic, name);
       Subscriptions subscriptions = new Subscriptions(context.dataSource(), context.schema());
       if (from != null) {
-        return catchUp(context, subscriptions, route, Options.time(this, "--from", from));
+        return catchUp(context, subscriptions, route, from);
       } else if (rate != null) {
         throw usage("--rate goes with --from");
       }
@@ -153,9 +158,12 @@ final class SubscriptionsCommand extends PostriderCommand {
       return answer(context, route, added, added ? "added" : "was there already");
     }
 
-    private int catchUp(Context context, Subscriptions subscriptions, Route route, Instant time)
+    private int catchUp(Context context, Subscriptions subscriptions, Route route, String start)
         throws Exception {
-      @Nullable Long job = subscriptions.add(context.actor(), route, time);
+      @Nullable Long job =
+          MESSAGE_ID.matcher(start).matches()
+              ? subscriptions.add(context.actor(), route, UUID.fromString(start))
+              : subscriptions.add(context.actor(), route, Options.time(this, "--from", start));
       if (job == null) {
         return answer(context, route, false, "was there already");
       }
@@ -170,10 +178,13 @@ final class SubscriptionsCommand extends PostriderCommand {
       name = "remove",
       description = {
         "Remove a subscription. It gets no message that is committed from now on.",
-        "Messages that wait for it are still delivered. Remove it from the relays' routes first,"
-            + " or they add it again when they start."
+        "Messages that wait for it are still delivered, or discarded with --discard. Take it out of"
+            + " the relays' routes before they start again, or they add it again."
       },
-      footer = "  ./postrider subscriptions remove shop/orders mail --yes")
+      footer = {
+        "  ./postrider subscriptions remove shop/orders mail --yes",
+        "  ./postrider subscriptions remove shop/orders mail --discard --reason \"no longer used\""
+      })
   static final class Remove extends PostriderCommand {
     @Parameters(index = "0", paramLabel = "TOPIC", description = "namespace/topic")
     String topic = "";
@@ -189,8 +200,20 @@ final class SubscriptionsCommand extends PostriderCommand {
         description = "Do not ask.")
     boolean yes;
 
+    @Option(names = "--discard", description = "Discard the messages that wait for it.")
+    boolean discard;
+
+    @Option(
+        names = "--reason",
+        paramLabel = "TEXT",
+        description = "Why they are discarded; it is recorded with each message.")
+    @Nullable String reason;
+
     @Override
     int run(Context context) throws Exception {
+      if (discard != (reason != null)) {
+        throw usage("--discard and --reason go together");
+      }
       Route route = route(this, topic, name);
       Subscriptions subscriptions = new Subscriptions(context.dataSource(), context.schema());
       long pending =
@@ -201,9 +224,16 @@ final class SubscriptionsCommand extends PostriderCommand {
               .orElse(0);
       context.confirm(
           yes,
-          "%s %s for it; they are still delivered. Remove?"
-              .formatted(Words.count(pending, "message"), pending == 1 ? "waits" : "wait"));
+          "%s %s for it; %s. Remove?"
+              .formatted(
+                  Words.count(pending, "message"),
+                  pending == 1 ? "waits" : "wait",
+                  discard ? "they are discarded" : "they are still delivered"));
       boolean removed = subscriptions.remove(context.actor(), route);
+      if (reason != null) {
+        long gone = subscriptions.discard(context.actor(), route, reason, count -> true);
+        context.screen().note("discarded " + Words.count(gone, "message"));
+      }
       return answer(context, route, removed, removed ? "removed" : "was not there");
     }
   }

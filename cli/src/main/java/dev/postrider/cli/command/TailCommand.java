@@ -2,15 +2,15 @@ package dev.postrider.cli.command;
 
 import dev.postrider.cli.output.Colour;
 import dev.postrider.cli.output.Fields;
-import dev.postrider.cli.output.JsonText;
+import dev.postrider.cli.output.JsonLine;
 import dev.postrider.cli.output.Table;
 import dev.postrider.cli.output.Terminal;
 import dev.postrider.cli.output.Words;
-import dev.postrider.observe.Attempt;
-import dev.postrider.observe.Delivery;
-import dev.postrider.observe.DeliveryTail;
-import dev.postrider.observe.Sent;
-import dev.postrider.store.Database;
+import dev.postrider.internal.jdbc.Database;
+import dev.postrider.internal.monitor.Attempt;
+import dev.postrider.internal.monitor.Delivery;
+import dev.postrider.internal.monitor.DeliveryTail;
+import dev.postrider.internal.monitor.Sent;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -108,7 +108,8 @@ final class TailCommand extends PostriderCommand {
     return all.stream()
         .filter(d -> namespace == null || namespace.equals(d.message().route().namespace()))
         .filter(d -> topic == null || topic.equals(d.message().route().topic()))
-        .filter(d -> subscription == null || subscription.equals(Shown.subscription(d.route())))
+        .filter(
+            d -> subscription == null || subscription.equals(MessageView.subscription(d.route())))
         .filter(d -> key == null || key.equals(d.message().key()))
         .toList();
   }
@@ -163,8 +164,8 @@ final class TailCommand extends PostriderCommand {
     if (message.payload() == null) {
       return null;
     }
-    Object body = JsonText.payload(message.json(), message.payload());
-    return body instanceof String text ? text : JsonText.of(body);
+    Object body = JsonLine.payload(message.json(), message.payload());
+    return body instanceof String text ? text : JsonLine.of(body);
   }
 
   private void json(Delivery delivery) {
@@ -177,7 +178,7 @@ final class TailCommand extends PostriderCommand {
             .with("id", message.id())
             .with("namespace", message.route().namespace())
             .with("topic", message.route().topic())
-            .with("subscription", Shown.named(delivery.route()))
+            .with("subscription", MessageView.named(delivery.route()))
             .with("key", message.key())
             .with("sequence", message.sequence())
             .with("event_type", message.eventType())
@@ -186,7 +187,7 @@ final class TailCommand extends PostriderCommand {
             .with("latency_ms", attempt.latencyMs())
             .with("code", attempt.code());
     if (message.payload() != null) {
-      fields.with("payload", JsonText.payload(message.json(), message.payload()));
+      fields.with("payload", JsonLine.payload(message.json(), message.payload()));
     }
     screen().json(fields.map());
   }

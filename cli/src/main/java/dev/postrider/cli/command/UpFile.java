@@ -1,7 +1,7 @@
 package dev.postrider.cli.command;
 
 import dev.postrider.cli.output.Fields;
-import dev.postrider.cli.output.JsonText;
+import dev.postrider.cli.output.JsonLine;
 import dev.postrider.embedded.OwnerOnly;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -30,7 +30,7 @@ record UpFile(Path path) {
   void write(Running running) throws IOException {
     OwnerOnly.write(
         path,
-        JsonText.of(
+        JsonLine.of(
                 new Fields().with("pid", running.pid()).with("jdbc_url", running.jdbcUrl()).map())
             + "\n");
   }

@@ -1,7 +1,7 @@
 package dev.postrider.cli.command;
 
 import dev.postrider.cli.output.Screen;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.nio.file.Path;
 
 /** What to do first, as lines to paste. Immutable. */

@@ -6,7 +6,7 @@ import dev.postrider.cli.config.RouteConfig;
 import dev.postrider.cli.demo.DemoDestination;
 import dev.postrider.cli.demo.DemoTraffic;
 import dev.postrider.cli.destination.EchoDestination;
-import dev.postrider.dispatch.DestinationOptions;
+import dev.postrider.destination.DestinationOptions;
 import dev.postrider.message.RetryPolicy;
 import dev.postrider.stream.StreamDestination;
 import java.io.FileDescriptor;

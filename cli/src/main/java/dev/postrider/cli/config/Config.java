@@ -2,7 +2,7 @@ package dev.postrider.cli.config;
 
 import dev.postrider.relay.RelayConfig;
 import dev.postrider.retention.RetentionConfig;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.util.ArrayList;
 import java.util.List;
 

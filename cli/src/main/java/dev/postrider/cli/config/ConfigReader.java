@@ -5,7 +5,7 @@ import dev.postrider.cli.settings.Settings;
 import dev.postrider.message.PostriderException;
 import dev.postrider.relay.RelayConfig;
 import dev.postrider.retention.RetentionConfig;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -20,13 +20,13 @@ public final class ConfigReader {
 
   /** All of it. Fails with all problems at once. */
   public static Config read(Settings settings) {
-    return read(settings, Part.all());
+    return read(settings, ConfigPart.all());
   }
 
   /** Only the database and these parts; the others are neither checked nor read. */
-  public static Config read(Settings settings, Set<Part> parts) {
-    Set<String> left = Part.keys(Part.all());
-    left.removeAll(Part.keys(parts)); // a key may belong to several parts
+  public static Config read(Settings settings, Set<ConfigPart> parts) {
+    Set<String> left = ConfigPart.keys(ConfigPart.all());
+    left.removeAll(ConfigPart.keys(parts)); // a key may belong to several parts
     left.forEach(settings::leaveOut);
     Config config;
     try (Section root = settings.root()) {
@@ -41,7 +41,7 @@ public final class ConfigReader {
       ArchiveSettings archive = ArchiveSettings.read(root);
       RetentionConfig retention = RetentionSettings.read(root, archive);
       ServerSettings server = ServerSettings.read(root);
-      List<DestinationConfig> destinations = Destinations.read(root);
+      List<DestinationConfig> destinations = DestinationSettings.read(root);
       List<RouteConfig> routes = Routes.read(root, destinations);
       config =
           new Config(

@@ -1,7 +1,7 @@
 package dev.postrider.cli.config;
 
 import dev.postrider.cli.destination.DestinationType;
-import dev.postrider.dispatch.DestinationOptions;
+import dev.postrider.destination.DestinationOptions;
 
 /** A destination by its name, with its limits and the way to open it. Immutable. */
 public record DestinationConfig(

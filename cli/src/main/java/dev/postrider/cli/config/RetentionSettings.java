@@ -22,7 +22,10 @@ final class RetentionSettings {
       for (RetentionTask task : RetentionTask.values()) {
         Optional<Duration> period =
             section.durationOrNever(
-                task.label().replace('_', '-'), task.usual(), second, Duration.ofDays(36_500));
+                task.label().replace('_', '-'),
+                task.defaultPeriod(),
+                second,
+                Duration.ofDays(36_500));
         config = period.isPresent() ? config.withPeriod(task, period.get()) : config.never(task);
       }
       if (!enabled) {

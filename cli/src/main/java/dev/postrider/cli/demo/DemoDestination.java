@@ -1,6 +1,6 @@
 package dev.postrider.cli.demo;
 
-import dev.postrider.dispatch.Destination;
+import dev.postrider.destination.Destination;
 import dev.postrider.message.Backoff;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;

@@ -4,7 +4,7 @@ import dev.postrider.enqueue.Outbox;
 import dev.postrider.message.NewMessage;
 import dev.postrider.message.PostriderException;
 import dev.postrider.observe.Backlog;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Locale;

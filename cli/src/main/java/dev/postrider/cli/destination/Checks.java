@@ -2,9 +2,9 @@ package dev.postrider.cli.destination;
 
 import dev.postrider.cli.settings.Section;
 import dev.postrider.cli.settings.Units;
-import dev.postrider.dispatch.DestinationOptions;
+import dev.postrider.destination.DestinationOptions;
 import dev.postrider.envelope.Envelope;
-import dev.postrider.envelope.Template;
+import dev.postrider.internal.envelope.Template;
 import dev.postrider.message.PostriderException;
 import java.time.Duration;
 import java.util.function.Supplier;

@@ -1,9 +1,9 @@
 package dev.postrider.cli.destination;
 
 import dev.postrider.cli.settings.Section;
-import dev.postrider.dispatch.Destination;
-import dev.postrider.dispatch.DestinationOptions;
-import dev.postrider.store.Schema;
+import dev.postrider.destination.Destination;
+import dev.postrider.destination.DestinationOptions;
+import dev.postrider.schema.Schema;
 import javax.sql.DataSource;
 
 /** One kind of destination. Thread-safe. */

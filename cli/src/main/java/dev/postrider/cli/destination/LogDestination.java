@@ -1,7 +1,7 @@
 package dev.postrider.cli.destination;
 
-import dev.postrider.cli.output.JsonText;
-import dev.postrider.dispatch.Destination;
+import dev.postrider.cli.output.JsonLine;
+import dev.postrider.destination.Destination;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import java.io.ByteArrayOutputStream;
@@ -70,8 +70,8 @@ public final class LogDestination implements Destination {
       fields.put("headers", message.headers());
     }
     fields.put("content_type", message.contentType());
-    fields.put("payload", JsonText.payload(message.json(), message.payload()));
-    return JsonText.of(fields);
+    fields.put("payload", JsonLine.payload(message.json(), message.payload()));
+    return JsonLine.of(fields);
   }
 
   private static void put(Map<String, Object> fields, String name, @Nullable Object value) {

@@ -1,7 +1,7 @@
 package dev.postrider.cli.destination;
 
 import dev.postrider.cli.settings.Section;
-import dev.postrider.dispatch.DestinationOptions;
+import dev.postrider.destination.DestinationOptions;
 import dev.postrider.envelope.Envelope;
 import dev.postrider.rabbitmq.Broker;
 import dev.postrider.rabbitmq.RabbitConfig;

@@ -1,7 +1,7 @@
 package dev.postrider.cli.destination;
 
 import dev.postrider.cli.settings.Section;
-import dev.postrider.dispatch.DestinationOptions;
+import dev.postrider.destination.DestinationOptions;
 import dev.postrider.stream.StreamDestination;
 
 /** {@code stream}: the log that clients of the server follow. */

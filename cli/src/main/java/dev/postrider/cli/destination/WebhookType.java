@@ -2,7 +2,7 @@ package dev.postrider.cli.destination;
 
 import dev.postrider.cli.settings.Masks;
 import dev.postrider.cli.settings.Section;
-import dev.postrider.dispatch.DestinationOptions;
+import dev.postrider.destination.DestinationOptions;
 import dev.postrider.message.PostriderException;
 import dev.postrider.webhook.WebhookConfig;
 import dev.postrider.webhook.WebhookDestination;

@@ -5,5 +5,5 @@ import java.sql.SQLException;
 /** One thing to look at. */
 @FunctionalInterface
 interface Check {
-  Finding look(Patient patient) throws SQLException;
+  Finding look(CheckedDatabase checked) throws SQLException;
 }

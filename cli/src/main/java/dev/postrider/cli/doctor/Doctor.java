@@ -41,30 +41,30 @@ public final class Doctor {
   private Doctor() {}
 
   /** What is wrong with the database itself, for people who see from elsewhere what relays do. */
-  public static List<Finding> troubles(Patient patient) throws SQLException {
-    patient.database().one("select 1", row -> row.getInt(1));
+  public static List<Finding> troubles(CheckedDatabase checked) throws SQLException {
+    checked.database().one("select 1", row -> row.getInt(1));
     List<Finding> findings = new ArrayList<>();
-    findings.add(look("transactions", ServerChecks::oldTransactions, patient));
+    findings.add(look("transactions", ServerChecks::oldTransactions, checked));
     for (String name : STORAGE) {
-      findings.add(look(name, Objects.requireNonNull(OUTBOX.get(name)), patient));
+      findings.add(look(name, Objects.requireNonNull(OUTBOX.get(name)), checked));
     }
     return findings.stream().filter(found -> found.level() == Finding.Level.TROUBLE).toList();
   }
 
   /** Throws only if the database cannot be used at all; a check that fails is a finding. */
-  public static List<Finding> examine(Patient patient) throws SQLException {
-    patient.database().one("select 1", row -> row.getInt(1));
+  public static List<Finding> examine(CheckedDatabase checked) throws SQLException {
+    checked.database().one("select 1", row -> row.getInt(1));
     List<Finding> findings = new ArrayList<>();
-    SERVER.forEach((name, check) -> findings.add(look(name, check, patient)));
-    if (SchemaChecks.exists(patient)) {
-      OUTBOX.forEach((name, check) -> findings.add(look(name, check, patient)));
+    SERVER.forEach((name, check) -> findings.add(look(name, check, checked)));
+    if (SchemaChecks.exists(checked)) {
+      OUTBOX.forEach((name, check) -> findings.add(look(name, check, checked)));
     }
     return findings;
   }
 
-  private static Finding look(String name, Check check, Patient patient) {
+  private static Finding look(String name, Check check, CheckedDatabase checked) {
     try {
-      return check.look(patient);
+      return check.look(checked);
     } catch (SQLException | RuntimeException e) {
       return Finding.trouble(name, "could not be checked: " + e.getMessage(), "");
     }

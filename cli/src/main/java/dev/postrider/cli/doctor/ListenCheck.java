@@ -14,10 +14,10 @@ final class ListenCheck {
 
   private ListenCheck() {}
 
-  static Finding look(Patient patient) throws SQLException {
+  static Finding look(CheckedDatabase checked) throws SQLException {
     String channel = "postrider_doctor_" + UUID.randomUUID().toString().replace('-', '_');
-    try (Connection listener = patient.direct().getConnection();
-        Connection sender = patient.dataSource().getConnection();
+    try (Connection listener = checked.direct().getConnection();
+        Connection sender = checked.dataSource().getConnection();
         Statement listen = listener.createStatement();
         Statement notify = sender.createStatement()) {
       listen.execute("listen " + channel);

@@ -84,10 +84,10 @@ final class RetentionChecks {
 
   private RetentionChecks() {}
 
-  static Finding tasks(Patient patient) throws SQLException {
+  static Finding tasks(CheckedDatabase checked) throws SQLException {
     List<String> failed = new ArrayList<>();
     List<String> late = new ArrayList<>();
-    List<Boolean> seen = patient.database().list(TASKS, row -> sort(row, failed, late));
+    List<Boolean> seen = checked.database().list(TASKS, row -> sort(row, failed, late));
     long wanted = seen.stream().filter(each -> each).count();
     if (seen.isEmpty()) {
       return Finding.note(
@@ -123,14 +123,14 @@ final class RetentionChecks {
   }
 
   /** Tables that hold much that should be gone; each look reads a few pages. */
-  static Finding tables(Patient patient) throws SQLException {
+  static Finding tables(CheckedDatabase checked) throws SQLException {
     List<String> over = new ArrayList<>();
     for (Sampled sampled : SAMPLED) {
-      if (isOver(patient, sampled)) {
+      if (isOver(checked, sampled)) {
         over.add(sampled.table);
       }
     }
-    if (patient.database().list(STREAM, row -> row.getBoolean(1)).contains(true)) {
+    if (checked.database().list(STREAM, row -> row.getBoolean(1)).contains(true)) {
       over.add("stream_event");
     }
     return over.isEmpty()
@@ -141,10 +141,10 @@ final class RetentionChecks {
             "Relays remove a little at a time; at once: ./postrider purge TASK --older-than TIME");
   }
 
-  private static boolean isOver(Patient patient, Sampled sampled) throws SQLException {
-    long pages = patient.database().one(PAGES.formatted(sampled.table), row -> row.getLong(1));
+  private static boolean isOver(CheckedDatabase checked, Sampled sampled) throws SQLException {
+    long pages = checked.database().one(PAGES.formatted(sampled.table), row -> row.getLong(1));
     String percent = String.valueOf(Math.min(100.0, 100.0 * SAMPLE_PAGES / pages));
-    return patient
+    return checked
         .database()
         .one(
             SAMPLE.formatted(sampled.table, sampled.old, percent, sampled.task),

@@ -1,7 +1,7 @@
 package dev.postrider.cli.doctor;
 
 import dev.postrider.message.PostriderException;
-import dev.postrider.store.Migrations;
+import dev.postrider.schema.Migrations;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -29,20 +29,20 @@ final class SchemaChecks {
 
   private SchemaChecks() {}
 
-  static boolean exists(Patient patient) throws SQLException {
-    return patient
+  static boolean exists(CheckedDatabase checked) throws SQLException {
+    return checked
         .database()
         .one("select to_regclass('postrider.migration') is not null", row -> row.getBoolean(1));
   }
 
-  static Finding migrations(Patient patient) throws SQLException {
-    if (!exists(patient)) {
+  static Finding migrations(CheckedDatabase checked) throws SQLException {
+    if (!exists(checked)) {
       return Finding.trouble(
-          "schema", "\"" + patient.schema().name() + "\" is not there", "Run: ./postrider migrate");
+          "schema", "\"" + checked.schema().name() + "\" is not there", "Run: ./postrider migrate");
     }
     List<String> pending;
     try {
-      pending = new Migrations(patient.schema()).pending(patient.dataSource());
+      pending = new Migrations(checked.schema()).pending(checked.dataSource());
     } catch (PostriderException changed) {
       return Finding.trouble(
           "schema",
@@ -50,7 +50,7 @@ final class SchemaChecks {
           "Use the version of Postrider that made it, or restore the file's objects.");
     }
     return pending.isEmpty()
-        ? Finding.ok("schema", "\"" + patient.schema().name() + "\" is up to date")
+        ? Finding.ok("schema", "\"" + checked.schema().name() + "\" is up to date")
         : Finding.trouble(
             "schema",
             pending.size() + " migrations are missing: " + String.join(", ", pending),
@@ -58,9 +58,9 @@ final class SchemaChecks {
   }
 
   /** What the migrations made must still be there: somebody may have dropped an index at night. */
-  static Finding objects(Patient patient) throws SQLException {
+  static Finding objects(CheckedDatabase checked) throws SQLException {
     Set<String> there = new HashSet<>();
-    patient
+    checked
         .database()
         .list(
             """
@@ -72,7 +72,7 @@ final class SchemaChecks {
             row -> row.getString(1))
         .forEach(there::add);
     Set<String> missing = new TreeSet<>();
-    Matcher created = CREATED.matcher(new Migrations(patient.schema()).script());
+    Matcher created = CREATED.matcher(new Migrations(checked.schema()).script());
     int known = 0;
     while (created.find()) {
       known++;
@@ -88,11 +88,11 @@ final class SchemaChecks {
             "Make them again; ./postrider migrate --print shows how.");
   }
 
-  static Finding roles(Patient patient) throws SQLException {
+  static Finding roles(CheckedDatabase checked) throws SQLException {
     List<String> missing = new ArrayList<>();
     for (String role : ROLES) {
-      String name = patient.schema().name() + "_" + role;
-      if (!patient.database().one(GRANTED, row -> row.getBoolean(1), name)) {
+      String name = checked.schema().name() + "_" + role;
+      if (!checked.database().one(GRANTED, row -> row.getBoolean(1), name)) {
         missing.add(name);
       }
     }
@@ -103,7 +103,7 @@ final class SchemaChecks {
           "For least privilege run: ./postrider migrate --roles");
     }
     List<String> open =
-        patient
+        checked
             .database()
             .list(
                 """

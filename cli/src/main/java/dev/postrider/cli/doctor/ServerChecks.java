@@ -41,11 +41,11 @@ final class ServerChecks {
 
   private ServerChecks() {}
 
-  static Finding version(Patient patient) throws SQLException {
+  static Finding version(CheckedDatabase checked) throws SQLException {
     String shown =
-        patient.database().one("select current_setting('server_version')", r -> r.getString(1));
+        checked.database().one("select current_setting('server_version')", r -> r.getString(1));
     int number =
-        patient
+        checked
             .database()
             .one("select current_setting('server_version_num')::int", r -> r.getInt(1));
     if (number < OLDEST_VERSION) {
@@ -60,9 +60,9 @@ final class ServerChecks {
         : Finding.ok("server", "PostgreSQL " + shown);
   }
 
-  static Finding durability(Patient patient) throws SQLException {
+  static Finding durability(CheckedDatabase checked) throws SQLException {
     List<String> off =
-        patient
+        checked
             .database()
             .list(
                 """
@@ -79,8 +79,8 @@ final class ServerChecks {
             "Turn it on in postgresql.conf.");
   }
 
-  static Finding clock(Patient patient) throws SQLException {
-    try (var session = patient.database().open()) {
+  static Finding clock(CheckedDatabase checked) throws SQLException {
+    try (var session = checked.database().open()) {
       Instant before = Instant.now();
       OffsetDateTime server =
           session.one("select clock_timestamp()", row -> row.getObject(1, OffsetDateTime.class));
@@ -96,9 +96,9 @@ final class ServerChecks {
     }
   }
 
-  static Finding oldTransactions(Patient patient) throws SQLException {
+  static Finding oldTransactions(CheckedDatabase checked) throws SQLException {
     List<String> holders =
-        patient
+        checked
             .database()
             .list(
                 HOLDERS,

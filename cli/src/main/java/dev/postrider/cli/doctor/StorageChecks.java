@@ -13,9 +13,9 @@ final class StorageChecks {
   private StorageChecks() {}
 
   /** Today's and tomorrow's; a relay makes those of a week. */
-  static Finding partitions(Patient patient) throws SQLException {
+  static Finding partitions(CheckedDatabase checked) throws SQLException {
     List<String> missing =
-        patient
+        checked
             .database()
             .list(
                 """
@@ -36,9 +36,9 @@ final class StorageChecks {
             "A running relay makes them; or: select * from postrider.ensure_partitions(7)");
   }
 
-  static Finding defaultPartitions(Patient patient) throws SQLException {
+  static Finding defaultPartitions(CheckedDatabase checked) throws SQLException {
     List<String> filled =
-        patient
+        checked
             .database()
             .list(
                 """
@@ -60,9 +60,9 @@ final class StorageChecks {
   }
 
   /** They are not copied by logical replication, nor by a dump without data. */
-  static Finding sequences(Patient patient) throws SQLException {
+  static Finding sequences(CheckedDatabase checked) throws SQLException {
     List<String> behind =
-        patient
+        checked
             .database()
             .list(
                 "select name from postrider.sequence_places() where place < needed order by 1",
@@ -75,14 +75,14 @@ final class StorageChecks {
             "Run: select * from postrider.advance_sequences('your name')");
   }
 
-  static Finding vacuum(Patient patient) throws SQLException {
-    if (!patient
+  static Finding vacuum(CheckedDatabase checked) throws SQLException {
+    if (!checked
         .database()
         .one("select current_setting('autovacuum')::boolean", row -> row.getBoolean(1))) {
       return Finding.trouble(
           "vacuum", "autovacuum is off: claims will slow down", "Turn it on in postgresql.conf.");
     }
-    return patient
+    return checked
         .database()
         .one(
             """

@@ -1,11 +1,11 @@
 package dev.postrider.cli.doctor;
 
 import dev.postrider.cli.output.Words;
+import dev.postrider.internal.monitor.Fleet;
+import dev.postrider.internal.monitor.LiveRelay;
 import dev.postrider.message.Route;
 import dev.postrider.observe.Backlog;
-import dev.postrider.observe.Fleet;
-import dev.postrider.observe.LiveRelay;
-import dev.postrider.store.Pauses;
+import dev.postrider.operations.Pauses;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -21,16 +21,16 @@ final class WorkChecks {
 
   private WorkChecks() {}
 
-  private static Backlog backlog(Patient patient) throws SQLException {
-    try (Connection connection = patient.dataSource().getConnection()) {
-      return Backlog.read(connection, patient.schema());
+  private static Backlog backlog(CheckedDatabase checked) throws SQLException {
+    try (Connection connection = checked.dataSource().getConnection()) {
+      return Backlog.read(connection, checked.schema());
     }
   }
 
-  static Finding relays(Patient patient) throws SQLException {
-    List<LiveRelay> living = fleet(patient).living();
+  static Finding relays(CheckedDatabase checked) throws SQLException {
+    List<LiveRelay> living = fleet(checked).living();
     int alive = living.size();
-    Backlog backlog = backlog(patient);
+    Backlog backlog = backlog(checked);
     String waiting =
         "%s pending, the oldest for %s"
             .formatted(
@@ -56,8 +56,8 @@ final class WorkChecks {
             "See routes and breakers below, and errors: ./postrider tail");
   }
 
-  private static Fleet.State fleet(Patient patient) throws SQLException {
-    return new Fleet(patient.dataSource(), patient.schema()).read();
+  private static Fleet.State fleet(CheckedDatabase checked) throws SQLException {
+    return new Fleet(checked.dataSource(), checked.schema()).read();
   }
 
   private static String versions(List<LiveRelay> living) {
@@ -71,8 +71,8 @@ final class WorkChecks {
     return versions.isEmpty() ? "" : " (version " + versions + ")";
   }
 
-  static Finding routes(Patient patient) throws SQLException {
-    List<String> unrouted = fleet(patient).unrouted().stream().map(Route::toString).toList();
+  static Finding routes(CheckedDatabase checked) throws SQLException {
+    List<String> unrouted = fleet(checked).unrouted().stream().map(Route::toString).toList();
     return unrouted.isEmpty()
         ? Finding.ok("routes", "no message waits for want of a route")
         : Finding.trouble(
@@ -87,9 +87,9 @@ final class WorkChecks {
     return more > 0 ? first + " and " + more + " more" : first;
   }
 
-  static Finding breakers(Patient patient) throws SQLException {
+  static Finding breakers(CheckedDatabase checked) throws SQLException {
     List<String> open = new ArrayList<>();
-    for (LiveRelay relay : fleet(patient).living()) {
+    for (LiveRelay relay : fleet(checked).living()) {
       for (LiveRelay.Served served : relay.destinations()) {
         if (!served.closed() || served.openTargets() > 0) {
           open.add(
@@ -108,9 +108,9 @@ final class WorkChecks {
             "The destination fails; errors: ./postrider tail. A breaker closes by itself.");
   }
 
-  static Finding leases(Patient patient) throws SQLException {
+  static Finding leases(CheckedDatabase checked) throws SQLException {
     long stuck =
-        patient
+        checked
             .database()
             .one(
                 """
@@ -126,8 +126,8 @@ final class WorkChecks {
             "Any running relay does that.");
   }
 
-  static Finding dead(Patient patient) throws SQLException {
-    Backlog backlog = backlog(patient);
+  static Finding dead(CheckedDatabase checked) throws SQLException {
+    Backlog backlog = backlog(checked);
     if (backlog.blockedKeys() > 0) {
       return Finding.trouble(
           "dead",
@@ -142,9 +142,9 @@ final class WorkChecks {
             "See: ./postrider dead");
   }
 
-  static Finding paused(Patient patient) throws SQLException {
+  static Finding paused(CheckedDatabase checked) throws SQLException {
     List<String> names =
-        new Pauses(patient.dataSource(), patient.schema())
+        new Pauses(checked.dataSource(), checked.schema())
             .list().stream().map(p -> Words.lower(p.kind()) + " " + p.name()).toList();
     return names.isEmpty()
         ? Finding.ok("paused", "nothing")

@@ -1,6 +1,6 @@
 package dev.postrider.cli.output;
 
-import dev.postrider.message.Printable;
+import dev.postrider.internal.text.Printable;
 import java.io.BufferedReader;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -49,7 +49,7 @@ public final class Screen {
 
   /** A result for scripts. */
   public void json(@Nullable Object value) {
-    out.println(JsonText.of(value));
+    out.println(JsonLine.of(value));
   }
 
   /** Rows, each on a line, and a note if some columns have no room. */

@@ -1,6 +1,6 @@
 package dev.postrider.cli.output;
 
-import dev.postrider.message.Printable;
+import dev.postrider.internal.text.Printable;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.postrider.cli.output;
 
-import dev.postrider.message.Printable;
+import dev.postrider.internal.text.Printable;
 import dev.postrider.observe.Backlog;
 import java.time.Duration;
 import java.time.Instant;

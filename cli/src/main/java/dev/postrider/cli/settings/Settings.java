@@ -39,8 +39,8 @@ public final class Settings {
   private Node.Mapping file;
   private final Set<String> used = new HashSet<>();
   private final Set<String> known = new HashSet<>();
-  private final List<Problem> problems = new ArrayList<>();
-  private final List<Problem> warnings = new ArrayList<>();
+  private final List<SettingProblem> problems = new ArrayList<>();
+  private final List<SettingProblem> warnings = new ArrayList<>();
   private final List<Effective> effective = new ArrayList<>();
 
   /** A value from the command line, with the flag that it came by. Immutable. */
@@ -132,7 +132,7 @@ public final class Settings {
   }
 
   /** What was given and is ignored. */
-  public List<Problem> warnings() {
+  public List<SettingProblem> warnings() {
     return List.copyOf(warnings);
   }
 
@@ -147,13 +147,13 @@ public final class Settings {
   }
 
   void problem(Origin origin, String path, String text) {
-    problems.add(new Problem(origin, path, text));
+    problems.add(new SettingProblem(origin, path, text));
   }
 
   /** Says that a variable is ignored, and why; it is no error then. */
   void ignore(String variable, String why) {
     used.add(variable);
-    warnings.add(new Problem(new Origin(variable), "", why));
+    warnings.add(new SettingProblem(new Origin(variable), "", why));
   }
 
   void show(String path, String value, Origin origin) {

@@ -9,9 +9,9 @@ public final class SettingsException extends PostriderException {
   private static final long serialVersionUID = 1L;
 
   /** Exceptions are serializable, problems are not. */
-  private final transient List<Problem> problems;
+  private final transient List<SettingProblem> problems;
 
-  public SettingsException(List<Problem> problems) {
+  public SettingsException(List<SettingProblem> problems) {
     super(
         "the configuration has %d error%s\n".formatted(problems.size(), plural(problems.size()))
             + problems.stream().map(p -> "  " + p).collect(Collectors.joining("\n")));
@@ -22,7 +22,7 @@ public final class SettingsException extends PostriderException {
     return count == 1 ? "" : "s";
   }
 
-  public List<Problem> problems() {
+  public List<SettingProblem> problems() {
     return problems;
   }
 }

@@ -30,15 +30,15 @@ final class YamlFile {
   private static final long BYTES_MAX = 1 << 20;
 
   private final String name;
-  private final List<Problem> problems;
+  private final List<SettingProblem> problems;
   private int values;
 
-  private YamlFile(String name, List<Problem> problems) {
+  private YamlFile(String name, List<SettingProblem> problems) {
     this.name = name;
     this.problems = problems;
   }
 
-  static Node.Mapping read(Path file, List<Problem> problems) {
+  static Node.Mapping read(Path file, List<SettingProblem> problems) {
     return new YamlFile(file.toString(), problems).read(file);
   }
 
@@ -74,14 +74,14 @@ final class YamlFile {
     return nothing;
   }
 
-  private static Problem problem(String where, String text) {
-    return new Problem(new Origin(where), "", text);
+  private static SettingProblem problem(String where, String text) {
+    return new SettingProblem(new Origin(where), "", text);
   }
 
   /** A depth, since an anchor may lead back to what contains it. */
   private Node node(org.snakeyaml.engine.v2.nodes.Node node, Origin origin, int depth) {
     if (depth > DEPTH_MAX) {
-      problems.add(new Problem(origin, "", "nested more than " + DEPTH_MAX + " deep"));
+      problems.add(new SettingProblem(origin, "", "nested more than " + DEPTH_MAX + " deep"));
       return new Node.Scalar(null, origin);
     }
     if (++values > VALUES_MAX) {
@@ -104,9 +104,10 @@ final class YamlFile {
     for (NodeTuple tuple : mapping.getValue()) {
       Origin line = origin(tuple.getKeyNode()); // the key's: a long value may start below it
       if (!(tuple.getKeyNode() instanceof ScalarNode key)) {
-        problems.add(new Problem(line, "", "a key must be plain text"));
+        problems.add(new SettingProblem(line, "", "a key must be plain text"));
       } else if (entries.containsKey(key.getValue())) {
-        problems.add(new Problem(line, "", "the key \"" + key.getValue() + "\" is here twice"));
+        problems.add(
+            new SettingProblem(line, "", "the key \"" + key.getValue() + "\" is here twice"));
       } else {
         entries.put(key.getValue(), node(tuple.getValueNode(), line, depth + 1));
       }

@@ -3,7 +3,7 @@ package dev.postrider.cli.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.postrider.cli.settings.Problem;
+import dev.postrider.cli.settings.SettingProblem;
 import dev.postrider.cli.settings.Settings;
 import dev.postrider.cli.settings.Settings.Effective;
 import dev.postrider.cli.settings.SettingsException;
@@ -40,7 +40,7 @@ class DestinationTypesTest {
         catchThrowableOfType(SettingsException.class, () -> ConfigReader.read(settings));
     assertThat(error).as("the configuration is refused").isNotNull();
     return error.problems().stream()
-        .map(Problem::toString)
+        .map(SettingProblem::toString)
         .map(text -> text.replace(folder + "/postrider.yaml:", ""))
         .map(text -> text.replace("postrider.destinations.", ""))
         .toList();

@@ -3,7 +3,7 @@ package dev.postrider.cli.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.postrider.cli.settings.Problem;
+import dev.postrider.cli.settings.SettingProblem;
 import dev.postrider.cli.settings.Settings;
 import dev.postrider.cli.settings.Settings.Effective;
 import dev.postrider.cli.settings.SettingsException;
@@ -46,7 +46,7 @@ class SecretFilesTest {
         catchThrowableOfType(SettingsException.class, () -> ConfigReader.read(settings));
     assertThat(error).as("the configuration is refused").isNotNull();
     return error.problems().stream()
-        .map(Problem::toString)
+        .map(SettingProblem::toString)
         .map(text -> text.replace(folder + "/", ""))
         .toList();
   }
@@ -138,7 +138,8 @@ class SecretFilesTest {
   void aPartThatIsNotUsedIsNeitherCheckedNorRead() throws Exception {
     environment.put("POSTRIDER_RELAY_LEASE", "soon");
     environment.put("POSTRIDER_DESTINATIONS_RAIL_KEYS_FILE", "/nowhere");
-    Config config = ConfigReader.read(settings(WEBHOOK + "  server: {port: many}\n"), Part.of());
+    Config config =
+        ConfigReader.read(settings(WEBHOOK + "  server: {port: many}\n"), ConfigPart.of());
     assertThat(config.destinations()).isEmpty();
     assertThat(problems(WEBHOOK + "  server: {port: many}\n")).hasSize(3);
   }

@@ -1,7 +1,7 @@
 package dev.postrider.cli.destination;
 
-import dev.postrider.dispatch.Destination;
-import dev.postrider.message.Json;
+import dev.postrider.destination.Destination;
+import dev.postrider.internal.text.Json;
 import dev.postrider.testkit.Arrival;
 import dev.postrider.testkit.OutageContract;
 import java.io.ByteArrayOutputStream;

@@ -115,7 +115,7 @@ class OutputTest {
   @Test
   void jsonIsOneLine() {
     assertThat(
-            JsonText.of(
+            JsonLine.of(
                 new Fields()
                     .with("text", "a\"b\n")
                     .with("none", null)
@@ -128,9 +128,9 @@ class OutputTest {
   @Test
   void payloadsAreShownByTheirKind() {
     byte[] json = "{\n  \"a\": \"x y\"\n}\n".getBytes(StandardCharsets.UTF_8);
-    assertThat(JsonText.of(JsonText.payload(true, json))).isEqualTo("{ \"a\": \"x y\" }");
-    assertThat(JsonText.of(JsonText.payload(false, json))).startsWith("\"{\\n");
-    assertThat(JsonText.of(JsonText.payload(false, new byte[] {(byte) 0xff, 0})))
+    assertThat(JsonLine.of(JsonLine.payload(true, json))).isEqualTo("{ \"a\": \"x y\" }");
+    assertThat(JsonLine.of(JsonLine.payload(false, json))).startsWith("\"{\\n");
+    assertThat(JsonLine.of(JsonLine.payload(false, new byte[] {(byte) 0xff, 0})))
         .isEqualTo("{\"base64\":\"/wA=\"}");
   }
 

@@ -97,14 +97,20 @@ begin
   return query
   with waiting as materialized (
     select r.route, postrider.waiting_since(r.route) as since from postrider.queued_routes() r),
+  -- Joined by grouping: there may be thousands of topics, and a nested loop would compare each with each.
+  short as materialized (
+    select u.route, min(u.since) as since, coalesce(sum(u.n), 0)::bigint as n from (
+      select w.route, w.since, null::bigint as n from waiting w
+      union all
+      select c.route, null, c.n from unnest(v_routes, v_counts) c(route, n) where not v_many) u
+     group by u.route),
   counted as materialized (
-    select w.route, w.since, n.n, v_many and n.n >= v_cap as more from waiting w cross join lateral (
+    select s.route, s.since, n.n, v_many and n.n >= v_cap as more from short s cross join lateral (
       select case
         when v_many then (select count(*) from (
           select from postrider.queue q
-           where q.route = w.route and q.lease is null and not q.blocked limit v_cap) s)
-        else coalesce((select c.n from unnest(v_routes, v_counts) c(route, n) where c.route = w.route), 0)
-        end as n) n),
+           where q.route = s.route and q.lease is null and not q.blocked limit v_cap) c)
+        else s.n end as n) n),
   frequency as materialized (
     select f.route, f.share from pg_stats s
      cross join lateral unnest(s.most_common_vals::text::int[], s.most_common_freqs) f(route, share)
@@ -129,13 +135,18 @@ begin
            coalesce(sum(d.n), 0) > p_exact as guessed
       from pg_class c left join died d on true
      where c.oid = 'postrider.dead_letter_open'::regclass group by c.reltuples)
-  select r.namespace, r.topic, coalesce(g.n, 0)::bigint, coalesce(g.more, false),
-         coalesce(extract(epoch from greatest(now() - g.since, interval '0')), 0)::double precision,
-         coalesce(round(d.n * s.factor), 0)::bigint, s.guessed, r.subscription
-    from scale s cross join postrider.route r
-    left join guessed g on g.route = r.id
-    left join died d on d.route = r.id
-   where g.route is not null or d.route is not null;
+  select r.namespace, r.topic, t.n, t.more,
+         coalesce(extract(epoch from greatest(now() - t.since, interval '0')), 0)::double precision,
+         coalesce(round(t.dead * s.factor), 0)::bigint, s.guessed, r.subscription
+    from scale s
+   cross join (
+     select u.route, coalesce(max(u.n), 0)::bigint as n, coalesce(bool_or(u.more), false) as more,
+            min(u.since) as since, max(u.dead) as dead
+       from (select g.route, g.n, g.more, g.since, null::bigint as dead from guessed g
+             union all
+             select d.route, null, null, null, d.n from died d) u
+      group by u.route) t
+    join postrider.route r on r.id = t.route;
 end $$;
 
 -- Work that relays hold now, and of that what should have been settled or given back already. Both

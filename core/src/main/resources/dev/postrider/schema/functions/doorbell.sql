@@ -18,7 +18,7 @@ begin
 end $$;
 
 -- Rings, and hands the id through: for a statement that cannot branch.
-create or replace function postrider.rung(id uuid, route int) returns uuid
+create or replace function postrider.ring_and_return(id uuid, route int) returns uuid
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   perform postrider.ring(route);

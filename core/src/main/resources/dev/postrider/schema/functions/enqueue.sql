@@ -86,7 +86,7 @@ begin
 end $$;
 
 -- Whether an optional field is empty, too long, or lacks the one it goes with. The planner inlines it.
-create or replace function postrider.misfit(
+create or replace function postrider.has_invalid_field(
   key text, dedupe_key text, tenant text, aggregate_type text, aggregate_id text, event_type text)
 returns boolean language sql immutable parallel safe
 return coalesce(greatest(length(key), length(dedupe_key)) > 400
@@ -96,7 +96,7 @@ return coalesce(greatest(length(key), length(dedupe_key)) > 400
 
 -- Whether a JSON message needs no closer look: no field is empty, long, or lacks the one it goes with. Up to 4096 bytes
 -- are always allowed, see engine. The planner inlines it.
-create or replace function postrider.usual(
+create or replace function postrider.fits_fast_path(
   payload text, key text, dedupe_key text, tenant text, aggregate_type text, aggregate_id text, event_type text,
   headers jsonb)
 returns boolean language sql stable parallel safe
@@ -121,7 +121,7 @@ declare
 begin
   if not coalesce(length(namespace) between 1 and 100 and length(topic) between 1 and 200
        and coalesce(length(content_type), 1) between 1 and 200
-       and not postrider.misfit(key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type), false) then
+       and not postrider.has_invalid_field(key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type), false) then
     for f in select * from (values
         ('namespace', namespace, 100, true), ('topic', topic, 200, true), ('key', key, 400, false),
         ('dedupe_key', dedupe_key, 400, false), ('tenant', tenant, 200, false),
@@ -169,6 +169,16 @@ begin
   return v_json;
 end $$;
 
+-- At REPEATABLE READ the topic is read as it was when the transaction began. Fails with a serialization failure if it got
+-- its first named subscription since: the message would not be fanned out.
+create or replace function postrider.check_snapshot(p_route int) returns void
+language plpgsql as $$
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    perform from postrider.route r where r.id = p_route for share;
+  end if;
+end $$;
+
 -- A message, with whatever optional fields it has. plpgsql sets every expression and statement up anew in each
 -- transaction, which costs more than running it: hence what most messages lack is asked for in one go.
 create or replace function postrider.enqueue(
@@ -202,7 +212,8 @@ declare
   v_json  boolean;        -- true at first only if all the rest needs no closer look, too
 begin
   select r.id, r.fans_out, coalesce(enqueue.id, postrider.new_id()),
-         num_nonnulls(content_type, not_before, enqueue.id, payload_bytes) = 0 and postrider.usual(
+         num_nonnulls(content_type, not_before, enqueue.id, payload_bytes) = 0
+         and (r.fans_out or current_setting('transaction_isolation') = 'read committed') and postrider.fits_fast_path(
            payload, key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type, headers)
     into v_route, v_fans_out, v_id, v_json from postrider.route r
    where r.namespace = enqueue.namespace and r.topic = enqueue.topic and r.subscription = '';
@@ -213,6 +224,8 @@ begin
     if v_route is null then
       v_route := postrider.intern_route(namespace, topic);
       v_id := coalesce(enqueue.id, postrider.new_id());
+    elsif not v_fans_out then
+      perform postrider.check_snapshot(v_route);
     end if;
     if not_before > now() then
       v_due := not_before;

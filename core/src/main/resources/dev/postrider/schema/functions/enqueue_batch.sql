@@ -75,7 +75,7 @@ begin
          and postrider.headers_fit(i.headers) is not false
          and num_nonnulls(i.content_type, i.not_before, i.given_id, i.payload_bytes) = 0
          and octet_length(i.payload) <= v_max and postrider.is_json(i.payload)
-         and not postrider.misfit(i.key, i.dedupe_key, i.tenant, i.aggregate_type, i.aggregate_id,
+         and not postrider.has_invalid_field(i.key, i.dedupe_key, i.tenant, i.aggregate_type, i.aggregate_id,
                i.event_type), false)
        order by i.place
     loop
@@ -115,6 +115,12 @@ begin
             where not exists (select from postrider.route r
                                where r.namespace = i.namespace and r.topic = i.topic and r.subscription = '')
             order by 1, 2) n;
+  if current_setting('transaction_isolation') <> 'read committed' then
+    perform postrider.check_snapshot(n.id)
+       from (select distinct r.id from unnest(v_items) i
+               join postrider.route r on r.namespace = i.namespace and r.topic = i.topic and r.subscription = ''
+              where not r.fans_out order by 1) n;
+  end if;
 
   with firsts as materialized (
     select distinct on (r.id, i.dedupe_key) r.id as route, i.dedupe_key, i.id, i.place

@@ -12,6 +12,7 @@ begin
       with given as materialized (
         select r.id as route, r.fans_out, postrider.new_id() as id from postrider.route r
          where r.namespace = try_enqueue_plain.namespace and r.topic = try_enqueue_plain.topic and r.subscription = ''
+           and (r.fans_out or current_setting('transaction_isolation') = 'read committed')
            and octet_length(payload) <= 4096 and postrider.is_json(payload)),
       logged as (
         insert into postrider.message (id, created_at, route, is_json, payload)
@@ -19,7 +20,7 @@ begin
       insert into postrider.queue (id, sequence, route, size, lane)
       select g.id, postrider.id_number(g.id), case when g.fans_out then -g.route else g.route end,
              octet_length(payload), 0 from given g
-      returning case postrider.bell(route) when 1 then postrider.rung(id, route) else id end;
+      returning case postrider.bell(route) when 1 then postrider.ring_and_return(id, route) else id end;
     end
   $function$;
 
@@ -34,7 +35,8 @@ begin
         select r.id as route, r.fans_out, postrider.new_id() as id from postrider.route r
          where r.namespace = try_enqueue_keyed.namespace and r.topic = try_enqueue_keyed.topic
            and r.subscription = '' and key is not null
-           and postrider.usual(payload, key, null, tenant, aggregate_type, aggregate_id, event_type, headers)),
+           and (r.fans_out or current_setting('transaction_isolation') = 'read committed')
+           and postrider.fits_fast_path(payload, key, null, tenant, aggregate_type, aggregate_id, event_type, headers)),
       known as (
         update postrider.ordering_key k set last_sequence = k.last_sequence + 1, used_at = now()
          where exists (select from given) and k.namespace = try_enqueue_keyed.namespace and k.key = try_enqueue_keyed.key
@@ -59,7 +61,7 @@ begin
       select n.id, n.at[1], n.at[2], case when n.fans_out then -n.route else n.route end,
              octet_length(payload) + coalesce(pg_column_size(headers), 0), postrider.lane_of(tenant)
         from numbered n
-      returning case postrider.bell(route) when 1 then postrider.rung(id, route) else id end,
+      returning case postrider.bell(route) when 1 then postrider.ring_and_return(id, route) else id end,
         sequence, false;
     end
   $function$;
@@ -76,7 +78,8 @@ begin
         select r.id as route, r.fans_out, postrider.new_id() as id from postrider.route r
          where r.namespace = try_enqueue_once.namespace and r.topic = try_enqueue_once.topic
            and r.subscription = '' and num_nulls(key, try_enqueue_once.dedupe_key) = 0
-           and postrider.usual(payload, key, try_enqueue_once.dedupe_key, tenant, aggregate_type, aggregate_id,
+           and (r.fans_out or current_setting('transaction_isolation') = 'read committed')
+           and postrider.fits_fast_path(payload, key, try_enqueue_once.dedupe_key, tenant, aggregate_type, aggregate_id,
                  event_type, headers)),
       given as (
         -- All columns: for one that is left out the plan would get another step.
@@ -107,7 +110,7 @@ begin
       select n.message_id, n.at[1], n.at[2], case when n.fans_out then -n.route else n.route end,
              octet_length(payload) + coalesce(pg_column_size(headers), 0), postrider.lane_of(tenant)
         from numbered n
-      returning case postrider.bell(route) when 1 then postrider.rung(id, route) else id end,
+      returning case postrider.bell(route) when 1 then postrider.ring_and_return(id, route) else id end,
         sequence, false;
     end
   $function$;

@@ -45,7 +45,7 @@ begin
         select q.lane from postrider.queue q
          where q.route = -p_topic and q.lane > l.lane order by q.lane limit 1) n
        where l.turn = 0 or n.lane <= v_start)
-    select l.lane from lanes l where l.turn = 0 or l.lane <= v_start order by l.turn, l.lane limit c_lanes);
+    select l.lane from lanes l where l.turn = 0 or l.lane <= v_start order by l.turn, l.lane limit least(c_lanes, p_limit));
   if v_lanes = '{}' then
     return '{}';
   end if;
@@ -97,11 +97,11 @@ begin
          select from unnest(v_tids, v_of) o(tid, key_id) where o.key_id = u.key_id and not o.tid = any (v_locked))));
 end $$;
 
--- Fans the next messages of these topics out, and writes about p_rows rows for each topic. Returns the routes that got
--- messages; rings for those of them that the caller does not serve. more: there may be others. busy: another relay is
--- fanning one of the topics out, which is left to it.
+-- Fans the next messages of these topics out, and writes about p_rows rows in all, the same share for each topic. Returns
+-- the routes that got messages; rings for those of them that the caller does not serve. again: the topics that may have
+-- more messages, and those that another relay is fanning out, which is left to it.
 create or replace function postrider.fan_out(
-  p_topics int[], p_rows int, p_served int[], out routes int[], out more boolean, out busy boolean)
+  p_topics int[], p_rows int, p_served int[], out routes int[], out again int[])
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
@@ -118,7 +118,7 @@ begin
   -- A crash may undo it, and then it is done again: nothing that builds on it is committed before it.
   perform set_config('synchronous_commit', 'off', true);
   routes := '{}';
-  more := false;
+  again := '{}';
   for v_topic in
     select r.id from postrider.route r where r.id = any (p_topics) and r.fans_out
      order by r.id for no key update skip locked
@@ -134,7 +134,7 @@ begin
             union all
             select r.id, r.number, r.topic_id, r.catching_up from postrider.route r
              where r.topic_id = v_topic.id and r.topic_id > 0 and r.active) r;
-    v_limit := greatest(100, p_rows / (1 + cardinality(v_subs.ids)));
+    v_limit := greatest(10, p_rows / (1 + cardinality(v_subs.ids)) / cardinality(p_topics));
     v_tids := postrider.fan_out_pick(v_topic.id, v_limit);
     continue when v_tids = '{}';
     insert into postrider.queue (id, key_id, sequence, due_at, route, size, lane, subscription)
@@ -153,8 +153,11 @@ begin
       end if;
     end if;
     routes := routes || array(select r from unnest(v_subs.routes) r where r > 0);
-    more := more or cardinality(v_tids) >= v_limit / 2;
+    if cardinality(v_tids) >= v_limit / 2 then
+      again := again || v_topic.id;
+    end if;
   end loop;
-  busy := exists (select from postrider.route r where r.id = any (p_topics) and r.fans_out and not r.id = any (v_free));
+  again := again || array(
+    select r.id from postrider.route r where r.id = any (p_topics) and r.fans_out and not r.id = any (v_free));
   perform postrider.ring(r) from unnest(routes) r where not r = any (p_served) and postrider.bell(r) = 1;
 end $$;

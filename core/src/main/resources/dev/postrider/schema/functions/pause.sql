@@ -50,6 +50,7 @@ begin
   select string_agg(n.name, ', ') into v_known from (
     select distinct d.name from postrider.relay_destination d order by 1 limit 20) n;
   perform postrider.refuse_act(format(
-    'no relay knows a destination %s; %s. To pause it before its first relay starts, force it', p_name,
+    'no relay knows a destination %s; %s. To pause it before its first relay starts, force it: --force, over HTTP '
+    || '"force": true', p_name,
     coalesce('known are: ' || v_known, 'no relay has run within the last day, so none is known')));
 end $$;

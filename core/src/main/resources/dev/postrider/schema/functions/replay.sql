@@ -105,7 +105,8 @@ as $$
   -- Attempts are found for all at once: probes for each message would have to go through every partition of them.
   last as materialized (
     select k.id, k.subscription, max(k.delivery) as delivery from (
-      select a.message_id as id, a.subscription, a.delivery from postrider.attempt a where a.message_id = any (p_ids)
+      select a.message_id as id, a.subscription, a.delivery from postrider.attempt a
+       where a.message_id = any (p_ids) and a.state <> 5
       union all
       select d.message_id, d.subscription, d.delivery from postrider.dead_letter d where d.message_id = any (p_ids)) k
      group by k.id, k.subscription),

@@ -43,15 +43,16 @@ begin
 end $$;
 
 -- Records what became of claimed messages. Arrays run in parallel; those for failures may be null or
--- shorter. A message is given once: those of several subscriptions take several calls. Outcomes: 1 delivered, 2 retry (at p_due_at, else after p_delay_ms), 3 dead, 4 dead and its key
--- waits, 5 released unsent, 6 deferred (as 2, but no attempt is counted, and none recorded without a code). A row is
--- changed only while p_token holds it; the ids of the others come back, and each is recorded as a CONFLICT. p_tid, as
--- claim() gave it, spares a search.
+-- shorter. A message is given once: those of several subscriptions take several calls. Outcomes: 1 delivered, 2 retry (at
+-- p_due_at, else after p_delay_ms), 3 dead, 4 dead and its key waits, 5 released unsent, 6 deferred (as 2, but no attempt
+-- is counted, and none recorded without a code). A row is changed only while p_token holds it; the ids of the others come
+-- back, and each is recorded as a CONFLICT. p_tid, as claim() gave it, spares a search. p_route: for conflicts, the route
+-- of a named subscription.
 create or replace function postrider.settle(
   p_worker int, p_id uuid[], p_token bigint[], p_outcome smallint[],
   p_latency_ms int[] default null, p_delay_ms bigint[] default null, p_code text[] default null,
   p_error text[] default null, p_reference text[] default null, p_due_at timestamptz[] default null,
-  p_tid tid[] default null)
+  p_tid tid[] default null, p_route int[] default null)
 returns uuid[]
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -127,14 +128,15 @@ begin
   if cardinality(v_done) < cardinality(p_id) then
     select array_agg(g.id) as ids, array_agg(g.latency_ms) as latencies,
            array_agg((array['delivered', 'retry', 'dead', 'dead', 'released', 'deferred'])[g.outcome]) as whats,
-           array_agg(coalesce(g.error, g.code)) as errors, array_agg(g.reference) as refs
+           array_agg(coalesce(g.error, g.code)) as errors, array_agg(g.reference) as refs,
+           array_agg(g.route) as routes
       into v_late
-      from unnest(p_id, p_outcome, p_latency_ms, p_code, p_error, p_reference)
-        as g(id, outcome, latency_ms, code, error, reference)
+      from unnest(p_id, p_outcome, p_latency_ms, p_code, p_error, p_reference, p_route)
+        as g(id, outcome, latency_ms, code, error, reference, route)
      where not g.id = any (v_done);
     if v_late.ids is not null then
       perform postrider.record_conflicts(
-        p_worker, v_late.ids, v_late.whats, v_late.latencies, v_late.errors, v_late.refs);
+        p_worker, v_late.ids, v_late.whats, v_late.latencies, v_late.errors, v_late.refs, v_late.routes);
       return v_late.ids;
     end if;
   end if;
@@ -145,19 +147,22 @@ end $$;
 -- belong to something that the destination did do.
 create or replace function postrider.record_conflicts(
   p_worker int, p_id uuid[], p_what text[], p_latency_ms int[] default null, p_error text[] default null,
-  p_reference text[] default null)
+  p_reference text[] default null, p_route int[] default null)
 returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 begin
-  insert into postrider.attempt (message_id, finished_at, worker, latency_ms, no, delivery, state, code,
+  insert into postrider.attempt (message_id, finished_at, worker, latency_ms, no, delivery, state, subscription, code,
     error, reference)
-  select c.id, now(), p_worker, c.latency_ms, 0, 0, 5, c.what,
+  select c.id, now(), p_worker, c.latency_ms, 0, 0, 5, coalesce(r.number, 0), c.what,
          'found ' || coalesce(s.state || coalesce(', held by ' || s.locked_by, ''), 'no such message')
          || coalesce('; reported: ' || c.error, ''),
          c.reference
-    from unnest(p_id, p_what, p_latency_ms, p_error, p_reference)
-      as c(id, what, latency_ms, error, reference)
-    left join lateral (select * from postrider.message_state s where s.id = c.id limit 1) s on true;
+    from unnest(p_id, p_what, p_latency_ms, p_error, p_reference, p_route)
+      as c(id, what, latency_ms, error, reference, route)
+    left join postrider.route r on r.id = c.route
+    left join lateral (
+      select s.state, s.locked_by from postrider.delivery_state s
+       where s.id = c.id and s.subscription = coalesce(r.subscription, '') limit 1) s on true;
 end $$;
 
 -- The rare half of settle: rows that stay in the queue. An answer, whatever it is, clears a message of the suspicion
@@ -209,6 +214,14 @@ begin
   select coalesce(array_agg(k.id), '{}'), coalesce(array_agg(k.token), '{}') into done, tokens from kept k;
 end $$;
 
+-- A worker names a message by its id, so it may hold it for one subscription only.
+create or replace function postrider.refuse_held_twice(p_id uuid) returns void
+language plpgsql as $$
+begin
+  perform postrider.refuse_act(format('the worker holds message %s for two subscriptions; give each subscription a worker '
+    || 'of its own', p_id));
+end $$;
+
 -- For workers that know a message by its id and themselves by their name. Looked up again once the leases
 -- are locked, until nothing changes: a renewal on another connection gives the row a new token.
 create or replace function postrider.settle_held(
@@ -231,13 +244,17 @@ begin
   loop
     select array_agg(i.id) as ids, array_agg(coalesce(q.token, 0)) as tokens,
            -- Without a key there is nothing to hold up.
-           array_agg(case when p_outcome = 4 and q.key_id is null then 3 else p_outcome end) as outcomes
+           array_agg(case when p_outcome = 4 and q.key_id is null then 3 else p_outcome end) as outcomes,
+           (array_agg(i.id) filter (where q.held > 1))[1] as twice
       into v
       from unnest(p_id) i(id)
       left join lateral (
-        select q.key_id, l.token from postrider.queue_rows(array[i.id]) q
+        select q.key_id, l.token, count(l.token) over () as held from postrider.queue_rows(array[i.id]) q
           left join postrider.lease l on l.token = q.lease and l.worker = p_worker
          order by l.token is null limit 1) q on true;
+    if v.twice is not null then
+      perform postrider.refuse_held_twice(v.twice);
+    end if;
     exit when v.tokens <@ v_locked;
     perform from postrider.lease l where l.token = any (v.tokens) order by l.token for update;
     v_locked := v_locked || v.tokens;

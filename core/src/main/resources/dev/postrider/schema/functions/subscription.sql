@@ -20,6 +20,17 @@ exception when lock_not_available then
     hint = 'Nothing was changed. Try again. The lock is on postrider.route (pg_locks).';
 end $$;
 
+-- Fans out what producers have committed, for the subscriptions that there are: it is little unless no relay kept up.
+-- Unlike a fan-out, a change of the subscriptions waits for the disk.
+create or replace function postrider.fan_out_rest(p_topic int) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  v_commit text := current_setting('synchronous_commit');
+begin
+  perform postrider.fan_out(array[p_topic], 10000, '{}');
+  perform set_config('synchronous_commit', v_commit, true);
+end $$;
+
 create or replace function postrider.check_subscription(p_namespace text, p_topic text, p_name text) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
@@ -33,7 +44,8 @@ begin
   end if;
 end $$;
 
--- Adds a subscription to a topic, which need not have a message yet. It gets every message that is committed from now on.
+-- Adds a subscription to a topic, which need not have a message yet. It gets every message that is committed from now on;
+-- and, if relays are far behind, earlier ones that they have not fanned out.
 -- '' is the default subscription, for a topic where it was removed. Answers whether the subscription was added: false if
 -- it is there already.
 create or replace function postrider.subscription_add(p_actor text, p_namespace text, p_topic text, p_name text)
@@ -55,9 +67,14 @@ begin
   end if;
   perform postrider.exclude_producers();
   v_topic := postrider.intern_route(p_namespace, p_topic);
+  perform postrider.fan_out_rest(v_topic);
   select r.id into v_id from postrider.route r
    where r.namespace = p_namespace and r.topic = p_topic and r.subscription = p_name for update;
   if found then
+    if exists (select from postrider.route r where r.id = v_id and r.catching_up) then
+      perform postrider.refuse_act(format('it was removed while it was catching up, and messages still wait for that; resume '
+        || 'replay %s first', (select max(j.id) from postrider.replay_job j where j.catch_up = v_id)));
+    end if;
     update postrider.route r set active = true where r.id = v_id and not r.active;
     if not found then
       return false;
@@ -82,20 +99,24 @@ begin
   return true;
 end $$;
 
--- Adds a named subscription that gets every message of the topic from p_from on, by the time in its id: the earlier ones
--- by a replay that the caller has to run, then those that are committed from now on, in the order of each key. Returns
--- the number of the replay; null if the subscription is there already.
+-- Adds a named subscription that gets every message of the topic from p_from on, by the time in its id, or from the
+-- message p_position on: the earlier ones by a replay that the caller has to run, then those that are committed from now
+-- on, in the order of each key. Returns the number of the replay; null if the subscription is there already.
 create or replace function postrider.subscription_add_from(
-  p_actor text, p_namespace text, p_topic text, p_name text, p_from timestamptz) returns bigint
+  p_actor text, p_namespace text, p_topic text, p_name text, p_from timestamptz, p_position uuid default null)
+returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  v_filter jsonb := jsonb_build_object('namespace', p_namespace, 'topic', p_topic, 'subscription', p_name, 'from', p_from);
+  v_filter jsonb := jsonb_strip_nulls(jsonb_build_object('namespace', p_namespace, 'topic', p_topic,
+    'subscription', p_name, 'from', coalesce(p_from, postrider.id_time(p_position))));
   v_id     int;
   v_job    bigint;
 begin
   perform postrider.check_subscription(p_namespace, p_topic, p_name);
-  if p_from is null then
-    perform postrider.refuse_act('the time is missing');
+  if num_nonnulls(p_from, p_position) <> 1 then
+    perform postrider.refuse_act('give either a time or the id of a message to start from');
+  elsif substr(p_position::text, 15, 1) <> '7' then
+    perform postrider.refuse_act(format('the id of a message is a UUIDv7, got %s', p_position));
   elsif not postrider.subscription_add(p_actor, p_namespace, p_topic, p_name) then
     return null;
   end if;
@@ -103,7 +124,7 @@ begin
    where r.namespace = p_namespace and r.topic = p_topic and r.subscription = p_name returning r.id into v_id;
   -- An id may be some minutes ahead of its enqueue. Messages that are committed from now on are fanned out, and skipped.
   insert into postrider.replay_job (filter, catch_up, from_id, to_id, created_by)
-  values (v_filter, v_id, postrider.id_floor(p_from), postrider.id_floor(now() + interval '10 minutes'), p_actor)
+  values (v_filter, v_id, coalesce(p_position, postrider.id_floor(p_from)), postrider.id_floor(now() + interval '10 minutes'), p_actor)
   returning id into v_job;
   perform postrider.record_act(null, p_actor, 'replay.start', jsonb_build_object('job', v_job, 'filter', v_filter), null);
   return v_job;
@@ -120,12 +141,13 @@ set enable_seqscan = off set enable_bitmapscan = off as $$
 $$;
 
 -- Stops a subscription: it gets no message that is committed from now on. '' is the default one. What waits for it stays
--- and is still delivered; subscription_clear() discards it. Answers whether it was active.
+-- and is still delivered, unless subscription_discard() discards it. Answers whether it was active.
 create or replace function postrider.subscription_remove(p_actor text, p_namespace text, p_topic text, p_name text)
 returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_topic record;
+  v_free  boolean;
 begin
   perform postrider.check_isolation();
   lock table postrider.subscription_lock in share row exclusive mode;
@@ -138,7 +160,7 @@ begin
   end if;
   -- Messages that are committed but not fanned out belong to it.
   perform postrider.exclude_producers();
-  perform postrider.fan_out(array[v_topic.id], 10000, '{}');
+  perform postrider.fan_out_rest(v_topic.id);
   if exists (select from postrider.queue q where q.route = -v_topic.id) then
     perform postrider.refuse_act('messages of the topic are not fanned out yet; try again when a relay has done that');
   end if;
@@ -152,11 +174,63 @@ begin
   returning r.id, r.catching_up into v_topic;
   if not found then
     return false;
-  elsif v_topic.catching_up then
-    perform postrider.end_catch_up(v_topic.id, 2147483647);
+  end if;
+  if v_topic.catching_up then
+    -- It gets no more earlier messages. If many wait behind them, the replay lets them go in further steps.
+    v_free := postrider.end_catch_up(v_topic.id, 10000);
+    update postrider.replay_job j
+       set position = j.to_id, state = case when v_free then 'done' else j.state end, updated_at = now(),
+           finished_at = case when v_free then now() end
+     where j.catch_up = v_topic.id and j.state <> 'done';
   end if;
   perform postrider.record_act(null, p_actor, 'subscription.remove', jsonb_build_object('namespace', p_namespace,
     'topic', p_topic, 'subscription', case p_name when '' then 'default' else p_name end), null);
   perform pg_notify('postrider', 'subscriptions');
   return true;
+end $$;
+
+-- Discards up to p_limit of the messages that wait for a removed subscription, without what is in flight. They become
+-- discarded dead letters, so that everybody sees that they were not delivered. Repeat with the audit row that came back
+-- until none is left.
+create or replace function postrider.subscription_discard(
+  p_actor text, p_reason text, p_namespace text, p_topic text, p_name text, p_limit int, p_audit bigint default null,
+  out discarded int, out audit bigint)
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
+as $$
+declare
+  v_route record;
+  v_pulls bigint[];
+begin
+  perform postrider.check_isolation();
+  select r.id, r.number, r.active into v_route from postrider.route r
+   where r.namespace = p_namespace and r.topic = p_topic and r.subscription = p_name for share;
+  if v_route.id is null then
+    perform postrider.refuse_act(format('there is no such subscription of %s/%s', p_namespace, p_topic));
+  elsif v_route.active then
+    perform postrider.refuse_act('only what waits for a removed subscription is discarded; remove it first');
+  elsif coalesce(btrim(p_reason), '') = '' then
+    perform postrider.refuse_act('reason is missing; it is recorded with each message');
+  end if;
+  with gone as (
+    delete from postrider.queue q
+     where q.ctid = any (array(
+       select w.ctid from postrider.queue w
+        where w.route in (v_route.id, -v_route.id) and w.lease is null and not w.blocked
+        limit p_limit for update skip locked))
+    returning q.id, q.key_id, q.sequence, q.attempts, q.delivery, q.pull),
+  buried as (
+    insert into postrider.dead_letter (message_id, subscription, delivery, route, key_id, sequence, attempts, died_at,
+      code, resolved_at, resolution, resolved_by, reason)
+    select g.id, v_route.number, g.delivery, v_route.id, g.key_id, case when g.key_id is not null then g.sequence end,
+           g.attempts, now(), 'subscription_removed', now(), 'discarded', p_actor, p_reason
+      from gone g
+    on conflict do nothing)
+  select count(*), array_agg(g.key_id) filter (where g.pull) into discarded, v_pulls from gone g;
+  if v_pulls is not null then
+    perform postrider.show_followers(v_pulls);
+  end if;
+  audit := postrider.record_act(p_audit, p_actor, 'subscription.discard', jsonb_build_object('namespace', p_namespace,
+    'topic', p_topic, 'subscription', case p_name when '' then 'default' else p_name end, 'reason', p_reason), discarded);
 end $$;

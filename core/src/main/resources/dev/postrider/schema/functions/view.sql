@@ -79,7 +79,7 @@ select m.id, r.namespace, r.topic, coalesce(n.subscription, '') as subscription,
        select o.number from postrider.route o where o.topic_id = m.route and o.topic_id > 0 and o.active) t
     where q.route = -m.route
    union
-   select a.subscription from postrider.attempt a where a.message_id = m.id
+   select a.subscription from postrider.attempt a where a.message_id = m.id and a.state <> 5
    union
    select d.subscription from postrider.dead_letter d where d.message_id = m.id) s
   left join lateral (

@@ -20,21 +20,18 @@ import org.jspecify.annotations.Nullable;
  * Lets callers in, or not. Those with a good token have a rate for each token; the others one for
  * each address, which takes nothing from a good token. Whoever guesses tokens costs the database no
  * more than that rate allows: when it is used up, only secrets that were good lately are looked up,
- * and a few others. Thread-safe.
+ * and those that have the mark of a good token. Thread-safe.
  */
 public final class Access {
   private static final String BEARER = "bearer ";
-
-  /** Lookups for an address whose rate is used up: one of them may be a good token's first. */
-  private static final int SPARE = 5;
 
   private final Tokens tokens;
   private final Proxies proxies;
   private final RateLimiter byToken;
   private final RateLimiter byAddress;
-  private final RateLimiter spare;
   private final SignInLog signIns;
   private final RecentTokens recent;
+  private final TokenMarks marks;
 
   public Access(
       Tokens tokens, Proxies proxies, double perSecond, int burst, LongSupplier nanoClock) {
@@ -42,9 +39,9 @@ public final class Access {
     this.proxies = proxies;
     this.byToken = new RateLimiter(perSecond, burst, nanoClock);
     this.byAddress = new RateLimiter(perSecond, burst, nanoClock);
-    this.spare = new RateLimiter(SPARE, SPARE, nanoClock);
     this.signIns = new SignInLog(nanoClock);
     this.recent = new RecentTokens(nanoClock);
+    this.marks = new TokenMarks(tokens, nanoClock);
   }
 
   /** The caller, if the guard lets it pass. */
@@ -128,7 +125,7 @@ public final class Access {
     boolean familiar = recent.recall(secret).isPresent();
     // A guess is paid for before it is looked up. A good token gets its call back.
     Duration wait = familiar ? Duration.ZERO : byAddress.take(address);
-    if (!wait.isZero() && !(Tokens.wellFormed(secret) && spare.take(address).isZero())) {
+    if (!wait.isZero() && !marks.mayBeGood(secret)) {
       limit(wait);
     }
     Optional<Token> token = tokens.check(secret);
@@ -140,6 +137,7 @@ public final class Access {
       return token.get();
     }
     recent.forget(secret);
+    marks.forget(secret);
     signIns.failed(address, secret);
     limit(familiar ? byAddress.take(address) : wait);
     throw unauthorized("the token is not known, was revoked or has expired");

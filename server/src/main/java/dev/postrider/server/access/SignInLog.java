@@ -1,6 +1,6 @@
 package dev.postrider.server.access;
 
-import dev.postrider.observe.LogLine;
+import dev.postrider.internal.text.LogLine;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.regex.Matcher;

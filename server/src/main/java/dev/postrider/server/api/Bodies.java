@@ -24,11 +24,11 @@ public final class Bodies implements AutoCloseable {
   private static final long LOOK_MS = 100;
 
   private final long most;
-  private final Arrival.Pace pace;
+  private final IncomingBody.Pace pace;
   private final long memory;
   private final Executor threads;
   private final AtomicLong held = new AtomicLong();
-  private final Set<Arrival> coming = ConcurrentHashMap.newKeySet();
+  private final Set<IncomingBody> coming = ConcurrentHashMap.newKeySet();
   private final ScheduledThreadPoolExecutor clock =
       new ScheduledThreadPoolExecutor(1, Threads.named("postrider-body-clock"));
 
@@ -47,7 +47,7 @@ public final class Bodies implements AutoCloseable {
    */
   public Bodies(long most, Duration time, int bytesPerSecond, long memory, Executor threads) {
     this.most = most;
-    this.pace = new Arrival.Pace(time, bytesPerSecond);
+    this.pace = new IncomingBody.Pace(time, bytesPerSecond);
     this.memory = memory;
     this.threads = threads;
     ScheduledFuture<?> unused =
@@ -105,15 +105,15 @@ public final class Bodies implements AutoCloseable {
 
   private CompletableFuture<?> read(HttpServletRequest request, Taker taker) {
     try {
-      Arrival arrival = new Arrival(request, this);
-      coming.add(arrival);
+      IncomingBody incoming = new IncomingBody(request, this);
+      coming.add(incoming);
       CompletableFuture<?> answered =
-          arrival
+          incoming
               .whole()
-              .whenComplete((body, failure) -> coming.remove(arrival))
+              .whenComplete((body, failure) -> coming.remove(incoming))
               .thenAcceptAsync(body -> pass(body, taker), threads)
-              .whenComplete((done, failure) -> held.addAndGet(-arrival.size()));
-      arrival.start();
+              .whenComplete((done, failure) -> held.addAndGet(-incoming.size()));
+      incoming.start();
       return answered;
     } catch (IOException e) {
       return CompletableFuture.failedFuture(e);
@@ -140,9 +140,9 @@ public final class Bodies implements AutoCloseable {
 
   private void look() {
     long now = System.nanoTime();
-    for (Arrival arrival : coming) {
-      if (arrival.late(pace, now)) {
-        arrival.fail(tooSlow());
+    for (IncomingBody incoming : coming) {
+      if (incoming.late(pace, now)) {
+        incoming.fail(tooSlow());
       }
     }
   }

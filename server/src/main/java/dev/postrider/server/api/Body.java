@@ -16,7 +16,7 @@ final class Body {
       if (node.isObject()) {
         return node;
       }
-      throw Problem.invalid("", "the body must be a JSON object, got " + Wanted.shown(node))
+      throw Problem.invalid("", "the body must be a JSON object, got " + Expectation.shown(node))
           .toException();
     } catch (JacksonException e) {
       @Nullable TokenStreamLocation place = e.getLocation();

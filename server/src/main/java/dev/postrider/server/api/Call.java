@@ -30,7 +30,7 @@ public final class Call {
 
   /** Checks everything that the endpoint takes; all that is wrong is one problem. */
   static Call of(Context context, Caller caller, Endpoint.Takes takes, byte @Nullable [] sent) {
-    Check check = new Check();
+    RequestCheck check = new RequestCheck();
     Values[] values = {
       check.texts(once(context.pathParamMap()), takes.path()),
       check.texts(Query.of(context.req().getQueryString()), takes.query()),

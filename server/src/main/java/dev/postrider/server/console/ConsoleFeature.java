@@ -1,11 +1,11 @@
 package dev.postrider.server.console;
 
+import dev.postrider.internal.monitor.Fleet;
 import dev.postrider.observe.Backlog;
-import dev.postrider.observe.Fleet;
+import dev.postrider.schema.Schema;
 import dev.postrider.server.access.Access;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.Feature;
-import dev.postrider.store.Schema;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;

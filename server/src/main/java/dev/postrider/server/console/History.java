@@ -1,7 +1,8 @@
 package dev.postrider.server.console;
 
-import dev.postrider.observe.LogLine;
-import dev.postrider.store.Database;
+import dev.postrider.internal.jdbc.Database;
+import dev.postrider.internal.text.LogLine;
+import dev.postrider.internal.text.Silenced;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Arrays;
@@ -43,7 +44,7 @@ final class History {
     } catch (Exception e) {
       if (!failing) {
         failing = true; // said once, until it works again
-        log.warn("{}", LogLine.of("console_point_not_kept").put("error", e.getMessage()));
+        log.warn("{}", LogLine.of("console_point_not_kept").put("error", Silenced.text(e)));
       }
     }
   }

@@ -2,13 +2,16 @@ package dev.postrider.server.console;
 
 import dev.postrider.access.Permission;
 import dev.postrider.access.Token;
+import dev.postrider.internal.jdbc.Database;
+import dev.postrider.internal.monitor.Attempt;
+import dev.postrider.internal.monitor.DeliveryTail;
+import dev.postrider.internal.monitor.Fleet;
+import dev.postrider.internal.text.LogLine;
+import dev.postrider.internal.text.Silenced;
 import dev.postrider.message.AttemptState;
-import dev.postrider.observe.Attempt;
 import dev.postrider.observe.Backlog;
-import dev.postrider.observe.DeliveryTail;
-import dev.postrider.observe.Fleet;
-import dev.postrider.observe.LogLine;
-import dev.postrider.observe.Silenced;
+import dev.postrider.operations.Pauses;
+import dev.postrider.schema.Schema;
 import dev.postrider.server.api.Call;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.Field;
@@ -17,10 +20,9 @@ import dev.postrider.server.api.Problem;
 import dev.postrider.server.api.ProblemException;
 import dev.postrider.server.api.Threads;
 import dev.postrider.server.operate.Status;
-import dev.postrider.server.stream.Wire;
-import dev.postrider.store.Database;
-import dev.postrider.store.Pauses;
-import dev.postrider.store.Schema;
+import dev.postrider.server.stream.ClientConnection;
+import dev.postrider.server.stream.Places;
+import dev.postrider.server.stream.StreamConfig;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -54,8 +56,7 @@ final class Live implements AutoCloseable {
   private static final Duration KEEP_EVERY = Duration.ofSeconds(8);
   private static final Duration EXAMINE_EVERY = Duration.ofMinutes(1);
   private static final int OUTCOMES_MAX = 100;
-  private static final int VIEWERS_MAX = 512;
-  private static final int VIEWERS_PER_TOKEN = 256;
+  private static final StreamConfig.Places PLACES = new StreamConfig.Places(512, 256, 256);
   private static final String SSE = "text/event-stream";
   private static final String LAST_EVENT_ID = "Last-Event-ID";
   private static final Duration RETRY_AFTER = Duration.ofSeconds(5);
@@ -69,6 +70,7 @@ final class Live implements AutoCloseable {
   private final Pauses pauses;
   private final Rates rates = new Rates();
   private final Set<Viewer> viewers = ConcurrentHashMap.newKeySet();
+  private final Places places = new Places(PLACES);
   private final ScheduledThreadPoolExecutor threads =
       new ScheduledThreadPoolExecutor(2, Threads.named("postrider-console"));
   private final DeliveryTail tail = new DeliveryTail(false);
@@ -111,24 +113,33 @@ final class Live implements AutoCloseable {
   }
 
   private @Nullable Object open(Call call) {
+    @Nullable String seen = call.headers().text(LAST_EVENT_ID);
+    long after = seen != null && seen.matches("[0-9]{1,15}") ? Long.parseLong(seen) : 0;
     Token token = Objects.requireNonNull(call.caller().token());
-    long ofToken = viewers.stream().filter(v -> v.tokenId() == token.id()).count();
-    if (viewers.size() >= VIEWERS_MAX || ofToken >= VIEWERS_PER_TOKEN) {
+    String address = call.caller().address();
+    if (places.take(token, address) != null) {
       throw new ProblemException(
           Problem.of(
               429, "too-many-streams", "Too many streams", "too many consoles are open; close one"),
           RETRY_AFTER);
     }
-    @Nullable String seen = call.headers().text(LAST_EVENT_ID);
-    long after = seen != null && seen.matches("[0-9]{1,15}") ? Long.parseLong(seen) : 0;
     call.context().contentType(SSE);
     call.context().header("X-Accel-Buffering", "no"); // proxies must not collect events
-    Wire.open(
-        call.context(), wire -> join(new Viewer(wire, token, after, viewers::remove)), () -> {});
+    Runnable left = () -> places.giveBack(token, address);
+    ClientConnection.open(call.context(), connection -> join(connection, after, left), left);
     return null;
   }
 
-  private Viewer join(Viewer viewer) {
+  private Viewer join(ClientConnection connection, long after, Runnable left) {
+    Viewer viewer =
+        new Viewer(
+            connection,
+            after,
+            gone -> {
+              viewers.remove(gone);
+              left.run();
+            },
+            System::nanoTime);
     viewer.offer("retry: 300\n\n".getBytes(StandardCharsets.US_ASCII));
     @Nullable LiveEvent now = last;
     if (now != null) {

@@ -1,8 +1,8 @@
 package dev.postrider.server.console;
 
+import dev.postrider.internal.monitor.Delivery;
 import dev.postrider.message.AttemptState;
 import dev.postrider.message.Route;
-import dev.postrider.observe.Delivery;
 import dev.postrider.server.operate.Status;
 import java.time.Instant;
 import java.util.List;
@@ -29,7 +29,12 @@ record LiveEvent(
     @Nullable List<Outcome> outcomes,
     @Nullable Integer more) {
 
-  /** What an attempt came to. */
+  /**
+   * What an attempt came to.
+   *
+   * @param relay by which; null if it is not known
+   * @param subscription null for the default one
+   */
   record Outcome(
       Instant at,
       AttemptState state,
@@ -42,7 +47,9 @@ record LiveEvent(
       int delivery,
       int attempt,
       @Nullable Integer latencyMs,
-      @Nullable String code) {
+      @Nullable String code,
+      @Nullable String relay,
+      @Nullable String subscription) {
     static Outcome of(Delivery delivery) {
       Route route = delivery.message().route();
       return new Outcome(
@@ -57,7 +64,9 @@ record LiveEvent(
           delivery.attempt().delivery(),
           delivery.attempt().no(),
           delivery.attempt().latencyMs(),
-          delivery.attempt().code());
+          delivery.attempt().code(),
+          delivery.relay(),
+          delivery.subscription().isEmpty() ? null : delivery.subscription());
     }
   }
 

@@ -1,7 +1,7 @@
 package dev.postrider.server.console;
 
+import dev.postrider.internal.monitor.Attempt;
 import dev.postrider.message.AttemptState;
-import dev.postrider.observe.Attempt;
 import dev.postrider.observe.Backlog;
 import java.time.Duration;
 import java.time.Instant;

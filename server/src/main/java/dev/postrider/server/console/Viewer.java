@@ -1,14 +1,14 @@
 package dev.postrider.server.console;
 
-import dev.postrider.access.Token;
-import dev.postrider.observe.LogLine;
-import dev.postrider.server.stream.Wire;
+import dev.postrider.internal.text.LogLine;
+import dev.postrider.server.stream.ClientConnection;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,20 +18,24 @@ import org.slf4j.LoggerFactory;
  * a token that was revoked, or has expired, sees nothing new after a minute. Thread-safe; nothing
  * here waits.
  */
-final class Viewer implements Wire.Owner {
+final class Viewer implements ClientConnection.Owner {
   private static final Logger log = LoggerFactory.getLogger(Viewer.class);
   private static final Duration LIFE = Duration.ofSeconds(60);
   private static final Duration SILENCE_MAX = Duration.ofSeconds(10);
+
+  /** A browser that has not taken the end of its stream by then is cut off. */
+  private static final Duration LIFE_MAX = LIFE.plusSeconds(10);
+
   private static final int WAITING_MAX = 64;
   private static final byte[] HEARTBEAT = ":\n\n".getBytes(StandardCharsets.US_ASCII);
 
-  private final Wire wire;
-  private final Token token;
+  private final ClientConnection connection;
   private final long after;
   private final Consumer<Viewer> left;
   private final Deque<byte[]> waiting = new ArrayDeque<>();
-  private final long bornNanos = System.nanoTime();
-  private long writtenNanos = bornNanos;
+  private final LongSupplier nanoClock;
+  private final long bornNanos;
+  private long writtenNanos;
   private volatile boolean caughtUp;
   private boolean opened;
   private boolean unflushed;
@@ -41,11 +45,13 @@ final class Viewer implements Wire.Owner {
   /**
    * @param after the time of the last point that it has, in milliseconds
    */
-  Viewer(Wire wire, Token token, long after, Consumer<Viewer> left) {
+  Viewer(ClientConnection connection, long after, Consumer<Viewer> left, LongSupplier nanoClock) {
     this.after = after;
-    this.wire = wire;
-    this.token = token;
+    this.connection = connection;
     this.left = left;
+    this.nanoClock = nanoClock;
+    this.bornNanos = nanoClock.getAsLong();
+    this.writtenNanos = bornNanos;
   }
 
   long after() {
@@ -61,18 +67,13 @@ final class Viewer implements Wire.Owner {
     caughtUp = true;
   }
 
-  long tokenId() {
-    return token.id();
-  }
-
   /** Writes it now or as soon as the browser takes it; one that takes nothing is cut off. */
   synchronized void offer(byte[] event) {
     if (closed || ending) {
       return;
     }
     if (waiting.size() >= WAITING_MAX) {
-      wire.cut();
-      close();
+      cut();
       return;
     }
     waiting.add(event);
@@ -81,8 +82,10 @@ final class Viewer implements Wire.Owner {
 
   /** Called now and then: ends streams that are old enough, and breaks silences. */
   synchronized void tick() {
-    long now = System.nanoTime();
-    if (now - bornNanos > LIFE.toNanos()) {
+    long now = nanoClock.getAsLong();
+    if (now - bornNanos > LIFE_MAX.toNanos()) {
+      cut();
+    } else if (now - bornNanos > LIFE.toNanos()) {
       end();
     } else if (now - writtenNanos > SILENCE_MAX.toNanos() && waiting.isEmpty()) {
       offer(HEARTBEAT);
@@ -110,15 +113,15 @@ final class Viewer implements Wire.Owner {
       return;
     }
     try {
-      while (!closed && wire.ready()) {
+      while (!closed && connection.ready()) {
         byte @Nullable [] next = waiting.poll();
         if (next != null) {
-          wire.write(next);
-          writtenNanos = System.nanoTime();
+          connection.write(next);
+          writtenNanos = nanoClock.getAsLong();
           unflushed = true;
         } else if (unflushed) {
           unflushed = false;
-          wire.flush();
+          connection.flush();
         } else {
           if (ending) {
             close();
@@ -133,11 +136,16 @@ final class Viewer implements Wire.Owner {
     }
   }
 
+  private void cut() {
+    connection.cut();
+    close();
+  }
+
   private void close() {
     if (!closed) {
       closed = true;
       left.accept(this);
-      wire.finish();
+      connection.finish();
     }
   }
 }

@@ -10,7 +10,7 @@ enum Health {
   DEGRADED,
   DOWN;
 
-  static Health worst(Collection<Part> parts) {
-    return parts.stream().map(Part::status).max(Comparator.naturalOrder()).orElse(UP);
+  static Health worst(Collection<HealthPart> parts) {
+    return parts.stream().map(HealthPart::status).max(Comparator.naturalOrder()).orElse(UP);
   }
 }

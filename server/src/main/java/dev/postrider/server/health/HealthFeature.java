@@ -46,13 +46,13 @@ public final class HealthFeature implements Feature {
             .handledBy(this::metrics));
   }
 
-  private static HealthReport answer(Call call, Map<String, Part> parts) {
+  private static HealthReport answer(Call call, Map<String, HealthPart> parts) {
     Health health = Health.worst(parts.values());
     if (health == Health.DOWN) {
       call.status(503);
     }
     boolean details = call.may(Permission.READ) && !call.caller().scope().limited();
-    Map<String, Part> shown = new LinkedHashMap<>();
+    Map<String, HealthPart> shown = new LinkedHashMap<>();
     parts.forEach((name, part) -> shown.put(name, details ? part : part.withoutDetails()));
     return new HealthReport(health, shown);
   }

@@ -3,4 +3,4 @@ package dev.postrider.server.health;
 import java.util.Map;
 
 /** How everything is, and each part. */
-record HealthReport(Health status, Map<String, Part> parts) {}
+record HealthReport(Health status, Map<String, HealthPart> parts) {}

@@ -1,9 +1,9 @@
 package dev.postrider.server.health;
 
+import dev.postrider.internal.monitor.Fleet;
+import dev.postrider.internal.monitor.LiveRelay;
 import dev.postrider.message.PostriderException;
 import dev.postrider.observe.Backlog;
-import dev.postrider.observe.Fleet;
-import dev.postrider.observe.LiveRelay;
 import dev.postrider.relay.RelayStatus;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -63,8 +63,8 @@ public final class Pulse {
   }
 
   /** Each part, by name. */
-  Map<String, Part> parts() {
-    Map<String, Part> parts = new LinkedHashMap<>();
+  Map<String, HealthPart> parts() {
+    Map<String, HealthPart> parts = new LinkedHashMap<>();
     Beat beat = last;
     parts.put("database", database(beat));
     if (relay != null) {
@@ -86,7 +86,7 @@ public final class Pulse {
    * Whether a restart would help: only a relay that hangs is not alive. One that its database
    * refuses tries again by itself.
    */
-  Map<String, Part> vitals() {
+  Map<String, HealthPart> vitals() {
     if (relay == null) {
       return Map.of();
     }
@@ -94,17 +94,17 @@ public final class Pulse {
     return Map.of("relay", relay(status, status.running() || status.failure() != null));
   }
 
-  private Part database(@Nullable Beat beat) {
+  private HealthPart database(@Nullable Beat beat) {
     if (beat == null) {
-      return new Part(Health.DOWN, Map.of("error", "no answer yet"));
+      return new HealthPart(Health.DOWN, Map.of("error", "no answer yet"));
     }
     Duration age = Duration.ofNanos(nanoClock.getAsLong() - beat.atNanos);
-    return new Part(
+    return new HealthPart(
         age.compareTo(SAMPLE_AGE_MAX) > 0 ? Health.DOWN : Health.UP,
         Map.of("answered_seconds_ago", age.toSeconds()));
   }
 
-  private static Part relay(RelayStatus status, boolean runs) {
+  private static HealthPart relay(RelayStatus status, boolean runs) {
     boolean well = runs && status.sinceLoop().compareTo(LOOP_AGE_MAX) <= 0;
     Map<String, Object> details = new LinkedHashMap<>();
     details.put("name", status.name());
@@ -113,36 +113,36 @@ public final class Pulse {
     if (status.failure() != null) {
       details.put("failure", status.failure());
     }
-    return new Part(well ? Health.UP : Health.DOWN, details);
+    return new HealthPart(well ? Health.UP : Health.DOWN, details);
   }
 
   /** Without it the relay polls: slower, but it goes on. */
-  private static Part listener(RelayStatus status) {
-    return new Part(
+  private static HealthPart listener(RelayStatus status) {
+    return new HealthPart(
         status.listening() ? Health.UP : Health.DEGRADED, Map.of("listening", status.listening()));
   }
 
   /** Somebody else's outage is no reason to take this process out of service. */
-  private static Part destinations(RelayStatus status) {
+  private static HealthPart destinations(RelayStatus status) {
     boolean open =
         status.destinations().values().stream().anyMatch(d -> !d.breaker().equals("closed"));
-    return new Part(open ? Health.DEGRADED : Health.UP, Map.copyOf(status.destinations()));
+    return new HealthPart(open ? Health.DEGRADED : Health.UP, Map.copyOf(status.destinations()));
   }
 
   /** Relays of other processes: their trouble is no reason to take this one out of service. */
-  private static Part fleet(Fleet.State fleet) {
+  private static HealthPart fleet(Fleet.State fleet) {
     List<LiveRelay> living = fleet.living();
     boolean open =
         living.stream().flatMap(r -> r.destinations().stream()).anyMatch(d -> !d.closed());
     boolean well = !living.isEmpty() && !open && fleet.unrouted().isEmpty();
-    return new Part(
+    return new HealthPart(
         well ? Health.UP : Health.DEGRADED,
         Map.of("relays", fleet.relays(), "unrouted", fleet.unrouted()));
   }
 
-  private Part backlog(Backlog backlog) {
+  private HealthPart backlog(Backlog backlog) {
     Duration age = backlog.oldestAge();
-    return new Part(
+    return new HealthPart(
         age.compareTo(oldestMax) > 0 ? Health.DEGRADED : Health.UP,
         Map.of(
             "oldest_pending_seconds", age.toMillis() / 1000.0,

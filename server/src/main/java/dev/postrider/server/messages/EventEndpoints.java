@@ -1,8 +1,13 @@
 package dev.postrider.server.messages;
 
 import dev.postrider.access.Permission;
+import dev.postrider.internal.monitor.EventCounts;
 import dev.postrider.message.AttemptState;
-import dev.postrider.observe.EventCounts;
+import dev.postrider.operations.AttemptRecord;
+import dev.postrider.operations.MessagePage;
+import dev.postrider.operations.MessageStatus;
+import dev.postrider.operations.Messages;
+import dev.postrider.schema.Schema;
 import dev.postrider.server.api.Call;
 import dev.postrider.server.api.Conditions;
 import dev.postrider.server.api.Endpoint;
@@ -11,11 +16,6 @@ import dev.postrider.server.api.Kind;
 import dev.postrider.server.api.Listing;
 import dev.postrider.server.api.Paging;
 import dev.postrider.server.api.Values;
-import dev.postrider.store.AttemptRecord;
-import dev.postrider.store.MessagePage;
-import dev.postrider.store.MessageStatus;
-import dev.postrider.store.Messages;
-import dev.postrider.store.Schema;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;

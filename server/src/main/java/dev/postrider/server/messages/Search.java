@@ -1,14 +1,14 @@
 package dev.postrider.server.messages;
 
 import dev.postrider.message.MessageState;
+import dev.postrider.operations.MessageFilter;
+import dev.postrider.operations.MessagePage;
+import dev.postrider.operations.MessageStatus;
+import dev.postrider.operations.Messages;
 import dev.postrider.server.api.Call;
 import dev.postrider.server.api.Conditions;
 import dev.postrider.server.api.Field;
 import dev.postrider.server.api.Paging;
-import dev.postrider.store.MessageFilter;
-import dev.postrider.store.MessagePage;
-import dev.postrider.store.MessageStatus;
-import dev.postrider.store.Messages;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;

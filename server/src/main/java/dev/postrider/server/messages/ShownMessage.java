@@ -1,10 +1,10 @@
 package dev.postrider.server.messages;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
-import dev.postrider.store.AttemptRecord;
-import dev.postrider.store.DeliveryStatus;
-import dev.postrider.store.MessageStatus;
-import dev.postrider.store.StoredMessage;
+import dev.postrider.operations.AttemptRecord;
+import dev.postrider.operations.DeliveryStatus;
+import dev.postrider.operations.MessageStatus;
+import dev.postrider.operations.StoredMessage;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;

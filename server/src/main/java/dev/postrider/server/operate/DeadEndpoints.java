@@ -1,13 +1,14 @@
 package dev.postrider.server.operate;
 
 import dev.postrider.access.Permission;
-import dev.postrider.deadletter.DeadGroup;
-import dev.postrider.deadletter.DeadGroups;
 import dev.postrider.deadletter.DeadLetter;
 import dev.postrider.deadletter.DeadLetterFilter;
 import dev.postrider.deadletter.DeadLetterPage;
 import dev.postrider.deadletter.DeadLetters;
+import dev.postrider.internal.monitor.DeadGroup;
+import dev.postrider.internal.monitor.DeadGroups;
 import dev.postrider.message.ErrorReport;
+import dev.postrider.schema.Schema;
 import dev.postrider.server.api.Call;
 import dev.postrider.server.api.Conditions;
 import dev.postrider.server.api.Cursors;
@@ -17,7 +18,6 @@ import dev.postrider.server.api.Kind;
 import dev.postrider.server.api.Paging;
 import dev.postrider.server.api.Problem;
 import dev.postrider.server.api.Values;
-import dev.postrider.store.Schema;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.UUID;
@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Dead letters: list, look, requeue, discard; one by one or by conditions. */
 final class DeadEndpoints {
-  private static final Field REASON =
+  static final Field REASON =
       Field.text("reason", "Why, for the audit").between(1, 1000).mandatory();
   private static final Field ID = Field.of("id", Kind.ID, "The message's id");
 
@@ -174,7 +174,7 @@ final class DeadEndpoints {
 
   private Object requeueMany(Call call) throws SQLException {
     Selection selection = Selection.of(call);
-    Patience patience = new Patience();
+    TimeBudget timeBudget = new TimeBudget();
     @Nullable String fingerprint = selection.fingerprint();
     long count;
     if (!selection.ids().isEmpty()) {
@@ -185,18 +185,18 @@ final class DeadEndpoints {
               .each(
                   selection.filter(),
                   fingerprint,
-                  patience,
+                  timeBudget,
                   (ids, route) -> dead.requeue(call.actor(), ids, route));
     } else {
-      count = dead.requeue(call.actor(), selection.filter(), patience);
+      count = dead.requeue(call.actor(), selection.filter(), timeBudget);
     }
-    return new Done(count, !patience.over());
+    return new Done(count, !timeBudget.over());
   }
 
   private Object discardMany(Call call) throws SQLException {
     Selection selection = Selection.of(call);
     String reason = call.body().textOf("reason");
-    Patience patience = new Patience();
+    TimeBudget timeBudget = new TimeBudget();
     @Nullable String fingerprint = selection.fingerprint();
     long count;
     if (!selection.ids().isEmpty()) {
@@ -207,11 +207,11 @@ final class DeadEndpoints {
               .each(
                   selection.filter(),
                   fingerprint,
-                  patience,
+                  timeBudget,
                   (ids, route) -> dead.discard(call.actor(), reason, ids, route));
     } else {
-      count = dead.discard(call.actor(), reason, selection.filter(), patience);
+      count = dead.discard(call.actor(), reason, selection.filter(), timeBudget);
     }
-    return new Done(count, !patience.over());
+    return new Done(count, !timeBudget.over());
   }
 }

@@ -1,8 +1,8 @@
 package dev.postrider.server.operate;
 
+import dev.postrider.schema.Schema;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.Feature;
-import dev.postrider.store.Schema;
 import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;

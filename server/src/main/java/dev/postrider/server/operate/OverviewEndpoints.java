@@ -1,19 +1,22 @@
 package dev.postrider.server.operate;
 
 import dev.postrider.access.Permission;
+import dev.postrider.internal.monitor.AuditFilter;
+import dev.postrider.internal.monitor.AuditLog;
+import dev.postrider.internal.monitor.Fleet;
+import dev.postrider.internal.monitor.LiveRelay;
+import dev.postrider.internal.monitor.Workers;
+import dev.postrider.internal.retention.RetentionState;
 import dev.postrider.observe.Backlog;
-import dev.postrider.observe.Fleet;
-import dev.postrider.observe.LiveRelay;
-import dev.postrider.observe.Workers;
-import dev.postrider.retention.RetentionState;
+import dev.postrider.operations.Pauses;
+import dev.postrider.schema.Schema;
 import dev.postrider.server.api.Call;
 import dev.postrider.server.api.Endpoint;
+import dev.postrider.server.api.Field;
 import dev.postrider.server.api.Kind;
 import dev.postrider.server.api.Listing;
 import dev.postrider.server.api.Paging;
-import dev.postrider.store.AuditLog;
-import dev.postrider.store.Pauses;
-import dev.postrider.store.Schema;
+import dev.postrider.server.api.Values;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -62,7 +65,13 @@ final class OverviewEndpoints {
             .handledBy(call -> Listing.of(RetentionState.list(dataSource, schema))),
         Endpoint.get("/v1/audit", Permission.READ)
             .about("overview", "What operators did, the newest first")
-            .query(Paging.cursor(Kind.INTEGER).between(0, Long.MAX_VALUE), Paging.LIMIT)
+            .query(
+                Paging.cursor(Kind.INTEGER).between(0, Long.MAX_VALUE),
+                Paging.LIMIT,
+                Field.text("actor", "Only by this one, as entries name it"),
+                Field.text("action", "Only of this kind, such as dead.requeue"),
+                Field.of("from", Kind.TIME, "At this time or later"),
+                Field.of("to", Kind.TIME, "Before this time"))
             .answersPage(AuditLog.Entry.class, Long.class)
             .handledBy(this::audit));
   }
@@ -85,7 +94,11 @@ final class OverviewEndpoints {
 
   private Object audit(Call call) throws SQLException {
     int limit = Paging.limit(call.query());
-    List<AuditLog.Entry> page = audit.list(call.query().number("cursor"), limit);
+    Values query = call.query();
+    AuditFilter filter =
+        new AuditFilter(
+            query.text("actor"), query.text("action"), query.time("from"), query.time("to"));
+    List<AuditLog.Entry> page = audit.list(filter, query.number("cursor"), limit);
     return Paging.page(page, page.size() < limit ? null : page.get(limit - 1).id());
   }
 }

@@ -1,18 +1,18 @@
 package dev.postrider.server.operate;
 
 import dev.postrider.access.Permission;
+import dev.postrider.internal.monitor.Fleet;
+import dev.postrider.internal.monitor.LiveRelay;
+import dev.postrider.internal.monitor.LiveRelay.Served;
 import dev.postrider.message.Route;
-import dev.postrider.observe.Fleet;
-import dev.postrider.observe.LiveRelay;
-import dev.postrider.observe.LiveRelay.Served;
+import dev.postrider.operations.Pauses;
+import dev.postrider.operations.Pauses.Kind;
+import dev.postrider.operations.Pauses.Pause;
+import dev.postrider.schema.Schema;
 import dev.postrider.server.api.Call;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.Field;
 import dev.postrider.server.api.Listing;
-import dev.postrider.store.Pauses;
-import dev.postrider.store.Pauses.Kind;
-import dev.postrider.store.Pauses.Pause;
-import dev.postrider.store.Schema;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -6,6 +6,7 @@ import dev.postrider.replay.Replay;
 import dev.postrider.replay.ReplayCount;
 import dev.postrider.replay.ReplayFilter;
 import dev.postrider.replay.ReplayJob;
+import dev.postrider.schema.Schema;
 import dev.postrider.server.api.Call;
 import dev.postrider.server.api.Conditions;
 import dev.postrider.server.api.Endpoint;
@@ -15,7 +16,6 @@ import dev.postrider.server.api.Listing;
 import dev.postrider.server.api.Paging;
 import dev.postrider.server.api.Problem;
 import dev.postrider.server.api.Values;
-import dev.postrider.store.Schema;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -169,7 +169,7 @@ final class ReplayEndpoints {
 
   /** Counted for as long as a caller may be kept waiting. */
   private Object counted(ReplayFilter filter) throws SQLException {
-    Patience patience = new Patience();
+    TimeBudget timeBudget = new TimeBudget();
     long[] soFar = new long[1];
     try {
       ReplayCount count =
@@ -177,7 +177,7 @@ final class ReplayEndpoints {
               filter,
               matched -> {
                 soFar[0] = matched;
-                if (!patience.test(matched)) {
+                if (!timeBudget.test(matched)) {
                   throw new StillCounting();
                 }
               });

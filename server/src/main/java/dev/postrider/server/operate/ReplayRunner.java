@@ -1,7 +1,7 @@
 package dev.postrider.server.operate;
 
-import dev.postrider.observe.LogLine;
-import dev.postrider.observe.Silenced;
+import dev.postrider.internal.text.LogLine;
+import dev.postrider.internal.text.Silenced;
 import dev.postrider.replay.Pacer;
 import dev.postrider.replay.Replay;
 import dev.postrider.server.api.Problem;

@@ -1,11 +1,11 @@
 package dev.postrider.server.operate;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
+import dev.postrider.internal.monitor.Fleet;
+import dev.postrider.internal.monitor.LiveRelay;
 import dev.postrider.message.Route;
 import dev.postrider.observe.Backlog;
-import dev.postrider.observe.Fleet;
-import dev.postrider.observe.LiveRelay;
-import dev.postrider.store.Pauses;
+import dev.postrider.operations.Pauses;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;

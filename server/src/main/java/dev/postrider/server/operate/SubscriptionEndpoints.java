@@ -3,23 +3,24 @@ package dev.postrider.server.operate;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.postrider.access.Permission;
 import dev.postrider.message.Route;
+import dev.postrider.operations.Pauses;
+import dev.postrider.operations.Pauses.Kind;
+import dev.postrider.operations.Pauses.Pause;
+import dev.postrider.operations.Subscriptions;
+import dev.postrider.operations.Subscriptions.Subscription;
+import dev.postrider.schema.Schema;
 import dev.postrider.server.api.Call;
 import dev.postrider.server.api.Conditions;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.Field;
 import dev.postrider.server.api.Listing;
 import dev.postrider.server.api.Problem;
-import dev.postrider.store.Pauses;
-import dev.postrider.store.Pauses.Kind;
-import dev.postrider.store.Pauses.Pause;
-import dev.postrider.store.Schema;
-import dev.postrider.store.Subscriptions;
-import dev.postrider.store.Subscriptions.Subscription;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
@@ -101,11 +102,13 @@ final class SubscriptionEndpoints {
             .body(
                 Field.of(
                     "from", dev.postrider.server.api.Kind.TIME, "Messages of this time or later"),
+                Field.of(
+                    "from_id", dev.postrider.server.api.Kind.ID, "This message and later ones"),
                 ReplayEndpoints.RATE)
             .problems(409)
             .handledBy(
                 call ->
-                    call.body().has("from")
+                    call.body().has("from") || call.body().has("from_id")
                         ? addFrom(call)
                         : change(call, route -> subscriptions.add(call.actor(), route))),
         act(
@@ -113,6 +116,12 @@ final class SubscriptionEndpoints {
                 "Remove one: what waits for it is still delivered, but it gets nothing new")
             .problems(409)
             .handledBy(call -> change(call, route -> subscriptions.remove(call.actor(), route))),
+        Endpoint.post("/v1/subscriptions/discard", Permission.OPERATE)
+            .about("subscriptions", "Discard what waits for a removed one")
+            .body(NAMED)
+            .body(DeadEndpoints.REASON)
+            .answers(Done.class)
+            .handledBy(this::discard),
         act("/v1/subscriptions/pause", "Stop one; its messages stay pending")
             .handledBy(
                 call ->
@@ -149,14 +158,31 @@ final class SubscriptionEndpoints {
   }
 
   private SubscriptionChange addFrom(Call call) throws SQLException {
-    Instant from = Objects.requireNonNull(call.body().time("from"));
+    @Nullable Instant from = call.body().time("from");
+    @Nullable UUID fromId = call.body().id("from_id");
     Route route = route(call);
+    if (from != null && fromId != null) {
+      throw Problem.invalid("from", "and from_id were both given; give one").toException();
+    }
     try {
-      @Nullable Long job = replays.work(call, () -> subscriptions.add(call.actor(), route, from));
+      @Nullable Long job =
+          replays.work(
+              call,
+              () ->
+                  from != null
+                      ? subscriptions.add(call.actor(), route, from)
+                      : subscriptions.add(call.actor(), route, Objects.requireNonNull(fromId)));
       return new SubscriptionChange(route, job != null, job);
     } catch (SQLException e) {
       throw known(e);
     }
+  }
+
+  private Done discard(Call call) throws SQLException {
+    TimeBudget budget = new TimeBudget();
+    String reason = call.body().textOf("reason");
+    return new Done(
+        subscriptions.discard(call.actor(), route(call), reason, budget), !budget.over());
   }
 
   private static SubscriptionChange change(Call call, Act act) throws SQLException {

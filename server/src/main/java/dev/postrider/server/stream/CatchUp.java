@@ -1,10 +1,10 @@
 package dev.postrider.server.stream;
 
-import dev.postrider.observe.LogLine;
-import dev.postrider.observe.Silenced;
+import dev.postrider.internal.stream.StreamGoneException;
+import dev.postrider.internal.stream.StreamLog;
+import dev.postrider.internal.text.LogLine;
+import dev.postrider.internal.text.Silenced;
 import dev.postrider.server.api.Threads;
-import dev.postrider.stream.StreamGoneException;
-import dev.postrider.stream.StreamLog;
 import java.sql.SQLException;
 import java.util.ArrayDeque;
 import java.util.Queue;

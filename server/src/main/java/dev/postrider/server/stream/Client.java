@@ -1,8 +1,8 @@
 package dev.postrider.server.stream;
 
-import dev.postrider.observe.LogLine;
-import dev.postrider.stream.StreamEvent;
-import dev.postrider.stream.StreamPage;
+import dev.postrider.internal.stream.StreamEvent;
+import dev.postrider.internal.stream.StreamPage;
+import dev.postrider.internal.text.LogLine;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -16,14 +16,14 @@ import org.slf4j.LoggerFactory;
  * or, while it is behind that, from pages of its own; positions without gaps make the two meet
  * without loss or repetition. Thread-safe; nothing here waits.
  */
-final class Client implements Wire.Owner {
+final class Client implements ClientConnection.Owner {
   private static final Logger log = LoggerFactory.getLogger(Client.class);
 
   /** Why a server's streams end with it; no reason to name each of them in the log. */
   static final String SHUTDOWN = "shutdown";
 
   private final Subscription wanted;
-  private final Wire wire;
+  private final ClientConnection clientConnection;
   private final Hub hub;
   private long position;
   private @Nullable Page page;
@@ -41,9 +41,9 @@ final class Client implements Wire.Owner {
   /** What was read for this client alone, up to a position. */
   private record Page(Queue<StreamEvent> events, long end) {}
 
-  Client(Subscription wanted, Wire wire, Hub hub) {
+  Client(Subscription wanted, ClientConnection clientConnection, Hub hub) {
     this.wanted = wanted;
-    this.wire = wire;
+    this.clientConnection = clientConnection;
     this.hub = hub;
     this.position = wanted.after();
   }
@@ -79,7 +79,7 @@ final class Client implements Wire.Owner {
       end("slow", null);
     }
     try {
-      while (wire.ready()) {
+      while (clientConnection.ready()) {
         if (!writeOne()) {
           return;
         }
@@ -96,13 +96,13 @@ final class Client implements Wire.Owner {
   private boolean writeOne() throws IOException {
     byte @Nullable [] record = next();
     if (record != null) {
-      wire.write(record);
+      clientConnection.write(record);
       lastWritten = System.nanoTime();
       unflushed = true;
       return true;
     } else if (unflushed) {
       unflushed = false;
-      wire.flush();
+      clientConnection.flush();
       return ending;
     } else if (ending) {
       close();
@@ -196,7 +196,7 @@ final class Client implements Wire.Owner {
     long now = System.nanoTime();
     if (waitingSince >= 0
         && now - waitingSince > stall.toNanos()
-        && wire.idle().compareTo(stall) > 0) {
+        && clientConnection.idle().compareTo(stall) > 0) {
       if (ending) {
         cut();
         return;
@@ -210,7 +210,7 @@ final class Client implements Wire.Owner {
   /** Closes, whether the client has taken everything or not. */
   synchronized void cut() {
     if (!closed) {
-      wire.cut();
+      clientConnection.cut();
       close();
     }
   }
@@ -220,7 +220,7 @@ final class Client implements Wire.Owner {
       closed = true;
       drop();
       hub.left(this);
-      wire.finish();
+      clientConnection.finish();
     }
   }
 }

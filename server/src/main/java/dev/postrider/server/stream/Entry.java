@@ -1,6 +1,6 @@
 package dev.postrider.server.stream;
 
-import dev.postrider.stream.StreamEvent;
+import dev.postrider.internal.stream.StreamEvent;
 import org.jspecify.annotations.Nullable;
 
 /** An event as it goes out, made once for all clients. Thread-safe. */

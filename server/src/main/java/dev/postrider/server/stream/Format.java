@@ -1,6 +1,6 @@
 package dev.postrider.server.stream;
 
-import dev.postrider.envelope.JsonObject;
+import dev.postrider.internal.text.JsonObject;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;

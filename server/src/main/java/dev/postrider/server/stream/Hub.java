@@ -1,13 +1,13 @@
 package dev.postrider.server.stream;
 
-import dev.postrider.observe.LogLine;
-import dev.postrider.observe.Silenced;
+import dev.postrider.internal.stream.StreamEvent;
+import dev.postrider.internal.stream.StreamGoneException;
+import dev.postrider.internal.stream.StreamLog;
+import dev.postrider.internal.stream.StreamPage;
+import dev.postrider.internal.stream.StreamTail;
+import dev.postrider.internal.text.LogLine;
+import dev.postrider.internal.text.Silenced;
 import dev.postrider.server.api.Threads;
-import dev.postrider.stream.StreamEvent;
-import dev.postrider.stream.StreamGoneException;
-import dev.postrider.stream.StreamLog;
-import dev.postrider.stream.StreamPage;
-import dev.postrider.stream.StreamTail;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -72,8 +72,8 @@ final class Hub implements StreamTail.Reader, AutoCloseable {
   }
 
   /** On the place that was reserved for it. */
-  Client join(Subscription wanted, Wire wire) {
-    Client client = new Client(wanted, wire, this);
+  Client join(Subscription wanted, ClientConnection clientConnection) {
+    Client client = new Client(wanted, clientConnection, this);
     clients.add(client);
     if (closed) {
       client.end(Client.SHUTDOWN, null);
@@ -83,7 +83,7 @@ final class Hub implements StreamTail.Reader, AutoCloseable {
 
   void left(Client client) {
     if (clients.remove(client)) {
-      places.giveBack(client.wanted());
+      places.giveBack(client.wanted().token(), client.wanted().address());
     }
   }
 

@@ -1,18 +1,19 @@
 package dev.postrider.server.stream;
 
+import dev.postrider.access.Token;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Places for clients: so many for all, for each token and for each address. Thread-safe. */
-final class Places {
+public final class Places {
   private final StreamConfig.Places limits;
   private final Map<Long, Integer> byToken = new HashMap<>();
   private final Map<String, Integer> byAddress = new HashMap<>();
   private int taken;
 
-  Places(StreamConfig.Places limits) {
+  public Places(StreamConfig.Places limits) {
     this.limits = limits;
   }
 
@@ -21,31 +22,32 @@ final class Places {
   }
 
   /** Whose places are all taken. */
-  enum Full {
+  public enum Full {
     ALL,
     TOKEN,
     ADDRESS
   }
 
   /** Takes a place; if there is none, says why. */
-  synchronized @Nullable Full take(Subscription wanted) {
-    if (byToken.getOrDefault(wanted.token().id(), 0) >= limits.perToken()) {
+  public synchronized @Nullable Full take(Token token, String address) {
+    if (byToken.getOrDefault(token.id(), 0) >= limits.perToken()) {
       return Full.TOKEN;
-    } else if (byAddress.getOrDefault(wanted.address(), 0) >= limits.perAddress()) {
+    } else if (byAddress.getOrDefault(address, 0) >= limits.perAddress()) {
       return Full.ADDRESS;
     } else if (taken >= limits.most()) {
       return Full.ALL;
     }
     taken++;
-    byToken.merge(wanted.token().id(), 1, Integer::sum);
-    byAddress.merge(wanted.address(), 1, Integer::sum);
+    byToken.merge(token.id(), 1, Integer::sum);
+    byAddress.merge(address, 1, Integer::sum);
     return null;
   }
 
-  synchronized void giveBack(Subscription wanted) {
+  /** A place that was taken; once. */
+  public synchronized void giveBack(Token token, String address) {
     taken--;
-    byToken.computeIfPresent(wanted.token().id(), Places::oneLess);
-    byAddress.computeIfPresent(wanted.address(), Places::oneLess);
+    byToken.computeIfPresent(token.id(), Places::oneLess);
+    byAddress.computeIfPresent(address, Places::oneLess);
     notifyAll();
   }
 

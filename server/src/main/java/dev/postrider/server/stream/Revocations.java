@@ -2,8 +2,8 @@ package dev.postrider.server.stream;
 
 import dev.postrider.access.Token;
 import dev.postrider.access.Tokens;
-import dev.postrider.observe.LogLine;
-import dev.postrider.observe.Silenced;
+import dev.postrider.internal.text.LogLine;
+import dev.postrider.internal.text.Silenced;
 import dev.postrider.server.api.Threads;
 import java.sql.SQLException;
 import java.time.Duration;

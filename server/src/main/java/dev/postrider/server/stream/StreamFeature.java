@@ -3,6 +3,11 @@ package dev.postrider.server.stream;
 import dev.postrider.access.Permission;
 import dev.postrider.access.Token;
 import dev.postrider.access.Tokens;
+import dev.postrider.internal.stream.StreamFilter;
+import dev.postrider.internal.stream.StreamGoneException;
+import dev.postrider.internal.stream.StreamLog;
+import dev.postrider.internal.stream.StreamTail;
+import dev.postrider.schema.Schema;
 import dev.postrider.server.api.Call;
 import dev.postrider.server.api.Conditions;
 import dev.postrider.server.api.Endpoint;
@@ -10,11 +15,6 @@ import dev.postrider.server.api.Feature;
 import dev.postrider.server.api.Field;
 import dev.postrider.server.api.Problem;
 import dev.postrider.server.api.ProblemException;
-import dev.postrider.store.Schema;
-import dev.postrider.stream.StreamFilter;
-import dev.postrider.stream.StreamGoneException;
-import dev.postrider.stream.StreamLog;
-import dev.postrider.stream.StreamTail;
 import io.javalin.http.Context;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -105,12 +105,15 @@ public final class StreamFeature implements Feature {
     context.contentType(wanted.format().mediaType());
     // Proxies that collect answers before they pass them on would hold events back.
     context.header("X-Accel-Buffering", "no");
-    Wire.open(context, wire -> hub.join(wanted, wire), () -> hub.places().giveBack(wanted));
+    ClientConnection.open(
+        context,
+        connection -> hub.join(wanted, connection),
+        () -> hub.places().giveBack(wanted.token(), wanted.address()));
     return null;
   }
 
   private void takePlace(Subscription wanted) {
-    Places.@Nullable Full full = hub.places().take(wanted);
+    Places.@Nullable Full full = hub.places().take(wanted.token(), wanted.address());
     if (full == Places.Full.ALL) {
       throw unavailable("all places for stream clients are taken; try again, or elsewhere");
     } else if (full != null) {

@@ -1,7 +1,7 @@
 package dev.postrider.server.stream;
 
 import dev.postrider.access.Token;
-import dev.postrider.stream.StreamFilter;
+import dev.postrider.internal.stream.StreamFilter;
 
 /**
  * What a client asked for, and may have. Immutable.

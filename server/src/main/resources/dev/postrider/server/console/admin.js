@@ -2,25 +2,32 @@
 import { html, useState } from './lib.js';
 import { call, params, post } from './api.js';
 import { Time, number, period, quoted } from './format.js';
+import { useLive } from './live.js';
 import { Badge, Command, Copy, Empty, Failed, Loading, Page, Panel, Table, ask, useFetch } from './ui.js';
 
 const detail = value => Object.entries(value || {}).map(([name, v]) => `${name}: ${typeof v === 'object' ? JSON.stringify(v) : v}`).join(', ');
 
-export function Audit() {
+export function Audit({ route }) {
   const [cursor, setCursor] = useState('');
-  const { data, error, reload } = useFetch('/audit' + params({ limit: 50, cursor }), cursor ? 0 : 5000);
+  const actor = route.query.get('actor') || '';
+  const action = route.query.get('action') || '';
+  const { data, error, reload } = useFetch('/audit' + params({ actor, action, limit: 50, cursor }), cursor ? 0 : 5000);
+  const only = values => `#/audit${params({ actor, action, ...values })}`;
+  const link = (values, text) => html`<a href=${only(values)} onClick=${() => setCursor('')} title="Only these">${text}</a>`;
   return html`
     <${Page} title="Audit" actions=${html`<button type="button" onClick=${reload}>Refresh</button>`}>
+      ${(actor || action) && html`<p class="quick">${actor && html`<a class="pill" href=${only({ actor: '' })} aria-label="Remove this condition">by ${actor} ✕</a>`}
+        ${action && html`<a class="pill" href=${only({ action: '' })} aria-label="Remove this condition">${action} ✕</a>`}</p>`}
       <${Failed} error=${error} />
       ${!data && !error && html`<${Loading} />`}
       ${data && (data.items.length ? html`<${Panel}><${Table} label="Audit" rows=${data.items} keyOf=${e => String(e.id)} cells=${[
-        ['time', e => html`<${Time} at=${e.at} />`], ['who', e => e.actor], ['login', e => html`<span class="muted">${e.login}</span>`, 'wide'], ['action', e => html`<strong>${e.action}</strong>`],
-        ['count', e => number(e.count), 'num'], ['about', e => html`<span class="wrap">${detail(e.detail)}</span>`, 'wide']]} /></${Panel}>`
-        : html`<${Empty} title="Nobody did anything yet">Requeue, discard, replay, pause and every other act is recorded here.</${Empty}>`)}
+        ['time', e => html`<${Time} at=${e.at} />`], ['who', e => link({ actor: e.actor }, e.actor)], ['login', e => html`<span class="muted">${e.login}</span>`, 'wide'], ['action', e => link({ action: e.action }, e.action)],
+        ['count', e => number(e.count), 'num'], ['about', e => detail(e.detail), 'wrap wide']]} /></${Panel}>`
+        : html`<${Empty} title=${actor || action ? 'Nothing that matches' : 'Nobody did anything yet'}>Requeue, discard, replay, pause and every other act is recorded here.</${Empty}>`)}
       <nav class="pager" aria-label="Pages">
         ${cursor && html`<button type="button" onClick=${() => setCursor('')}>Newest</button>`}
         ${data && data.next && html`<button type="button" onClick=${() => setCursor(String(data.next))}>Older</button>`}</nav>
-      <${Command} text="./postrider audit list" />
+      <${Command} text=${`./postrider audit list${actor ? ` --by ${quoted(actor)}` : ''}${action ? ` --action ${quoted(action)}` : ''}`} />
     </${Page}>`;
 }
 
@@ -77,8 +84,8 @@ export function Tokens({ may }) {
       </${Panel}>
       <${Failed} error=${error} />
       ${data && html`<${Panel} title="Tokens"><${Table} label="Tokens" rows=${[...data.items].reverse()} keyOf=${t => String(t.id)} cells=${[
-        ['number', t => String(t.id), 'num'], ['name', t => t.name], ['state', t => html`<${Badge} state=${state(t) === 'good' ? 'closed' : 'plain'}>${state(t)}</${Badge}>`],
-        ['may', t => html`<span class="wrap">${t.permissions.join(', ')}</span>`, 'wide'],
+        ['number', t => String(t.id), 'num wide'], ['name', t => t.name], ['state', t => html`<${Badge} state=${state(t) === 'good' ? 'closed' : 'plain'}>${state(t)}</${Badge}>`],
+        ['may', t => t.permissions.join(', '), 'wrap wide'],
         ['limited to', t => [t.tenant && `tenant ${t.tenant}`, t.namespace && `namespace ${t.namespace}`, ...t.topics].filter(Boolean).join(', ') || html`<span class="muted">nothing</span>`, 'wide'],
         ['expires', t => t.expires_at ? html`<${Time} at=${t.expires_at} />` : html`<span class="muted">never</span>`, 'num'],
         ['', t => state(t) === 'good' && html`<button type="button" class="small" onClick=${() => revoke(t)}>Revoke…</button>`, 'num']]} />
@@ -87,17 +94,19 @@ export function Tokens({ may }) {
 }
 
 export function Retention() {
+  const { warnings } = useLive();
   const { data, error } = useFetch('/retention', 10000);
   return html`
     <${Page} title="Retention">
+      <p class="muted">Relays remove rows that are past their retention. The periods are in their configuration: <code>postrider.retention</code>.</p>
+      ${warnings.map(w => html`<p class="note warn" key=${w.about + w.text}><strong>${w.about}:</strong> ${w.text}. ${w.advice}</p>`)}
       <${Failed} error=${error} />
       ${!data && !error && html`<${Loading} />`}
       ${data && (data.items.length ? html`<${Panel}><${Table} label="Retention tasks" rows=${data.items} keyOf=${t => t.task} cells=${[
-        ['task', t => html`<strong>${t.task}</strong>`], ['kept for', t => period(t.period_seconds)],
-        ['last run', t => t.finished_at ? html`<${Time} at=${t.finished_at} relative=${true} />` : html`<span class="muted">not finished yet</span>`],
-        ['removed', t => number(t.last_removed), 'num'], ['ever', t => number(t.removed), 'num wide'],
-        ['error', t => t.error ? html`<span class="bad-text wrap">${t.error}</span>` : '']]} /></${Panel}>`
-        : html`<${Empty} title="No retention task ran yet">Relays remove old rows by themselves. The periods are in the configuration: <code>postrider.retention</code>.</${Empty}>`)}
+        ['task', t => html`<strong>${t.task.replace(/_/g, ' ')}</strong>${t.error && html`<span class="bad-text wrap small"><br />${t.error}</span>`}`, 'wrap'], ['kept for', t => period(t.period_seconds)],
+        ['last run', t => t.finished_at ? html`<${Time} at=${t.finished_at} relative=${true} /> ${t.error && html`<${Badge} state="failed">failed</${Badge}>`}` : html`<span class="muted">not finished yet</span>`],
+        ['removed then', t => number(t.last_removed), 'num wide'], ['removed ever', t => number(t.removed), 'num wide']]} /></${Panel}>`
+        : html`<${Empty} title="No retention task ran yet">They run on a relay. Start one: <code>./postrider relay</code></${Empty}>`)}
       <${Command} text="./postrider doctor" />
     </${Page}>`;
 }

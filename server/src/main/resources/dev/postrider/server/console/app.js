@@ -1,35 +1,13 @@
 // The frame: who is signed in, where in the console one is, and the keyboard.
 import { html, render, useEffect, useErrorBoundary, useRef, useState } from './lib.js';
 import { call, get, whenSignedOut } from './api.js';
-import { Audit, Retention, Tokens } from './admin.js';
-import { Dead } from './dead.js';
-import { Destinations, Relays, Topics } from './fleet.js';
-import { number } from './format.js';
-import { Keys } from './keys.js';
+import { number, shortTime } from './format.js';
+import { Icon } from './icon.js';
 import { unwatch, useLive, watch } from './live.js';
 import { Message } from './message.js';
-import { Messages } from './messages.js';
-import { Overview } from './overview.js';
-import { Replay } from './replay.js';
+import { PAGES } from './nav.js';
 import { SignIn } from './signin.js';
-import { Tail } from './tail.js';
-import { Dialogs, Page, go } from './ui.js';
-
-// needs: a permission; all: not for tokens that are limited to a tenant or namespace.
-const PAGES = [
-  { path: '', name: 'Overview', page: Overview, all: true },
-  { path: 'messages', name: 'Messages', page: Messages },
-  { path: 'dead', name: 'Dead letters', page: Dead, count: status => status.dead },
-  { path: 'keys', name: 'Keys', page: Keys, all: true, count: status => status.blocked_keys },
-  { path: 'replay', name: 'Replay', page: Replay, all: true },
-  { path: 'tail', name: 'Live tail', page: Tail, all: true },
-  { path: 'relays', name: 'Relays', page: Relays, all: true, group: true },
-  { path: 'destinations', name: 'Destinations', page: Destinations, all: true },
-  { path: 'topics', name: 'Topics', page: Topics, all: true },
-  { path: 'audit', name: 'Audit', page: Audit, all: true, group: true },
-  { path: 'tokens', name: 'Tokens', page: Tokens, all: true, needs: 'tokens' },
-  { path: 'retention', name: 'Retention', page: Retention, all: true },
-];
+import { Dialogs, Loading, Page, go } from './ui.js';
 
 function readRoute() {
   const [path, query] = location.hash.replace(/^#\/?/, '').split('?');
@@ -88,6 +66,29 @@ function useKeyboard(help) {
   }, []);
 }
 
+// Shows a page whose file is loaded when it is first opened.
+function Later({ page, ...rest }) {
+  const [found, setFound] = useState({});
+  const load = () => page.from().then(file => setFound({ page, Body: file[page.name] }), () => setFound({ page, failed: true }));
+  useEffect(() => { load(); }, [page]);
+  if (found.page !== page) return html`<${Page} title=${page.name}><${Loading} /></${Page}>`;
+  return found.failed ? html`<${Page} title=${page.name}><p class="note bad" role="alert">This page could not be loaded: the server does not answer.</p>
+      <button type="button" onClick=${() => location.reload()}>Load the console again</button></${Page}>`
+    : html`<${found.Body} ...${rest} />`;
+}
+
+const STALE_MS = 20000;
+
+// What is shown may be old: nobody may take it for the truth of this moment.
+function Stale({ live }) {
+  const [, tick] = useState(0);
+  useEffect(() => { const timer = setInterval(() => tick(n => n + 1), 2000); return () => clearInterval(timer); }, []);
+  const text = live.lost ? 'The server does not answer'
+    : live.connected && live.heard && Date.now() - live.heard > STALE_MS ? 'The server sends nothing new' : '';
+  return text && html`<p class="stale" role="alert"><strong>${text}.</strong> ${live.at && `You see what was known at ${shortTime(live.at)}.`} ${live.lost
+    ? 'The console goes on by itself when it is back.' : 'Perhaps it cannot read the database: ./postrider doctor tells.'}</p>`;
+}
+
 const themeNow = () => localStorage.getItem('theme') || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
 
 function Frame({ session, signOut }) {
@@ -113,7 +114,7 @@ function Frame({ session, signOut }) {
   const body = broken ? html`<${Page} title="This page failed"><p class="note bad">${String(broken)}</p></${Page}>`
     : !session.permissions.includes('read') ? html`<${Page} title="Nothing to see"><p>The token ${session.name} does not have the permission read.</p></${Page}>`
       : first === 'messages' && second ? html`<${Message} key=${second} id=${second} may=${may} />`
-        : page ? html`<${page.page} route=${route} may=${may} theme=${theme} />`
+        : page ? html`<${page.page || Later} page=${page} route=${route} may=${may} theme=${theme} />`
           : html`<${Page} title="Nothing here"><p>There is no page ${first}. <a href="#/">Overview</a></p></${Page}>`;
   return html`
     <a class="skip" href="#main" onClick=${e => { e.preventDefault(); document.getElementById('main').focus(); }}>To the content</a>
@@ -123,7 +124,7 @@ function Frame({ session, signOut }) {
           <button type="button" class="menu quiet" aria-expanded=${menu} aria-controls="nav" onClick=${() => setMenu(!menu)}>Menu</button></div>
         <nav id="nav" aria-label="Pages">${shown.map(p => {
           const n = p.count && live.status ? p.count(live.status) : 0;
-          return html`<a key=${p.path} class=${p.group ? 'first' : ''} href=${`#/${p.path}`} aria-current=${page === p ? 'page' : undefined}>${p.name}
+          return html`<a key=${p.path} class=${p.group ? 'first' : ''} href=${`#/${p.path}`} aria-current=${page === p ? 'page' : undefined}><${Icon} path=${p.icon} />${p.name}
             ${n > 0 && html`<span class="nav-count">${number(n)}</span>`}</a>`;
         })}</nav>
         <footer>
@@ -134,7 +135,7 @@ function Frame({ session, signOut }) {
             <button type="button" class="quiet small" id="sign-out" onClick=${signOut}>Sign out</button></div>
         </footer>
       </aside>
-      ${body}
+      <div class="content">${may.unlimited && html`<${Stale} live=${live} />`}${body}</div>
     </div>
     <${Dialogs} />
     ${help && html`<${Help} close=${() => setHelp(false)} />`}`;

@@ -10,8 +10,8 @@ const clock = (seconds, u) => {
   return u.scales.x.max - u.scales.x.min < 300 ? text : text.slice(0, 5);
 };
 
-// series: [{label, colour, column, fill}]. format: value => text.
-export function Chart({ title, points, series, format, theme }) {
+// series: [{label, colour, column, fill}]. format: value => text. steps: distances of the lines, if not decimal.
+export function Chart({ title, points, series, format, axis: short = format, steps, theme }) {
   const place = useRef(null);
   const plot = useRef(null);
   const legend = useRef(null);
@@ -34,7 +34,7 @@ export function Chart({ title, points, series, format, theme }) {
       cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
       scales: { y: { range: (u, low, high) => [0, high > 0 ? high * 1.1 : 10] } },
       axes: [{ ...axis, space: 80, size: 30, gap: 8, values: (u, times) => times.map(t => clock(t, u)) },
-        { ...axis, size: 56, space: 34, values: (u, values) => values.map(v => format(v)) }],
+        { ...axis, size: 56, space: 34, ...(steps ? { incrs: steps } : {}), values: (u, values) => values.map(v => short(v)) }],
       series: [{}, ...series.map(s => ({
         label: s.label, stroke: colour(s.colour), width: 1.6, points: { show: false }, spanGaps: true,
         fill: s.fill ? colour(s.colour) + '22' : undefined }))],

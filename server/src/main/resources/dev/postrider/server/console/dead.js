@@ -1,10 +1,10 @@
 // Dead letters by what went wrong.
-import { html, useState } from './lib.js';
+import { html, useEffect, useState } from './lib.js';
 import { params } from './api.js';
-import { discardGroup, discardOne, discardSome, filterOf, requeueGroup, requeueOne, requeueSome } from './acts.js';
-import { Time, number, plural, shortId, topicOf } from './format.js';
-import { useLive } from './live.js';
-import { Badge, Command, Empty, Failed, Loading, Page, Panel, Table, go, useFetch } from './ui.js';
+import { discardGroup, discardOne, discardSome, filterOf, requeueGroup, requeueOne, requeueSome, tryOne } from './acts.js';
+import { Time, number, plural, shortId, shortTime, topicOf } from './format.js';
+import { followed, forget, useLive } from './live.js';
+import { Badge, Command, Empty, Failed, Key, Loading, Page, Panel, Table, go, useFetch } from './ui.js';
 
 const PAGE = 20;
 
@@ -32,7 +32,7 @@ function Letters({ group, may, version, changed }) {
     <${Table} label=${`Dead letters of ${topicOf(group)}`} rows=${data.items} keyOf=${r => r.id} open=${r => go(`#/messages/${r.id}`)}
       selected=${selected} onSelect=${may.operate && may.unlimited ? toggle : null} cells=${[
         ['message', r => html`<a href=${`#/messages/${r.id}`}><code title=${r.id}>${shortId(r.id)}</code></a>`],
-        ['key', r => r.key ? html`${r.key}<span class="muted">#${String(r.sequence)}</span>${r.blocking ? html` <${Badge} state="open">blocks its key</${Badge}>` : ''}` : ''],
+        ['key', r => html`<${Key} of=${r} /> ${r.blocking && html`<${Badge} state="open">blocks it</${Badge}>`}`],
         ['type', r => r.event_type, 'wide'], ['tries', r => number(r.attempts), 'num wide'], ['died', r => html`<${Time} at=${r.died_at} />`, 'num'],
         ['', r => may.operate && html`<span class="row-acts"><button type="button" class="small" data-key="r" onClick=${() => requeueOne(r.id, done, group.only)}>Requeue</button>
           <button type="button" class="small" onClick=${() => discardOne(r.id, done, group.only)}>Discard…</button></span>`, 'num wide']]} />
@@ -41,8 +41,39 @@ function Letters({ group, may, version, changed }) {
       ${data.next && html`<button type="button" onClick=${() => setCursor(data.next)}>Older</button>`}</nav>`;
 }
 
+const SETTLED = ['delivered', 'dead'];
+
+// What became of the one that was tried, and what that means for the others.
+function Tried({ id, group }) {
+  const { outcomes } = useLive();
+  const [over, setOver] = useState(false);
+  const { data: message } = useFetch(`/messages/${id}`, over ? 0 : 1000, outcomes.length && outcomes[outcomes.length - 1].at);
+  const mine = message && (message.deliveries.find(d => d.subscription === group.subscription) || message);
+  const last = message && message.history[message.history.length - 1];
+  const settled = mine && SETTLED.includes(mine.state);
+  useEffect(() => { if (settled) setOver(true); }, [settled]);
+  const link = html`<a href=${`#/messages/${id}`}><code>${shortId(id)}</code></a>`;
+  if (!settled) return html`<p class="note tried" role="status">Trying ${link}… ${last && last.state === 'retryable' && html`It failed with <code>${last.code}</code> and is tried again.`}</p>`;
+  return mine.state === 'delivered'
+    ? html`<p class="note good tried" role="status"><strong>The one that was tried is delivered</strong> (${link}). ${group.count === 1 ? 'The other one' : `The other ${number(group.count)}`} can follow.</p>`
+    : html`<p class="note bad tried" role="status"><strong>The one that was tried is dead again</strong> (${link}${last && last.code ? html`, <code>${last.code}</code>` : ''}). The cause is not gone yet.</p>`;
+}
+
+// How those that were requeued fare.
+function Run({ run, status }) {
+  const topic = status && status.topics.find(t => topicOf(t) === run.topic);
+  const way = topic ? topic.pending : 0;
+  const least = run.missed > 0 ? 'at least ' : '';
+  const done = run.total !== undefined && run.delivered + run.dead >= run.total;
+  return html`<div class=${`note run ${run.dead ? 'bad' : done ? 'good' : ''}`} role="status">
+    <span><strong>${run.total === undefined ? 'Requeueing…' : `${plural(run.total, 'message')} of ${run.topic} requeued`}</strong> at ${shortTime(run.at)}: ${least}${number(run.delivered)} delivered, ${run.dead ? html`<strong>${least}${number(run.dead)} dead again</strong>` : 'none dead again'}${done ? '.' : `, ${plural(way, 'message')} of the topic ${way === 1 ? 'waits' : 'wait'} now.`}</span>
+    <progress max=${run.total || 1} value=${Math.min(run.total || 1, run.delivered + run.dead)} aria-label="Delivered or dead again"></progress>
+    <button type="button" class="quiet small" onClick=${() => forget(run)}>Close</button></div>`;
+}
+
 function Group({ group, alone, complete, may, version, changed }) {
   const [open, setOpen] = useState(false);
+  const [tried, setTried] = useState(null);
   const count = number(group.count) + (complete ? '' : '+');
   return html`
     <${Panel}>
@@ -55,10 +86,11 @@ function Group({ group, alone, complete, may, version, changed }) {
             ${' · '}<a href=${`#/messages/${group.example}`}>newest example</a></p>
         </div>
         ${may.operate && html`<div class="group-acts">
-          ${group.count > 1 && html`<button type="button" onClick=${() => requeueOne(group.example, changed, group.only)}>Try one first</button>`}
+          ${group.count > 1 && html`<button type="button" onClick=${() => tryOne(group.example, () => { setTried(group.example); changed(); }, group.only)}>Try one first</button>`}
           <button type="button" class="primary" data-key="r" onClick=${() => requeueGroup(group, count, alone, changed)}>Requeue ${group.count === 1 ? '' : 'all '}${count}</button>
           <button type="button" onClick=${() => discardGroup(group, count, alone, changed)}>Discard…</button></div>`}
       </div>
+      ${tried && html`<${Tried} id=${tried} group=${group} />`}
       <details open=${open} onToggle=${e => setOpen(e.target.open)}><summary>Messages</summary>
         ${open && html`<${Letters} group=${group} may=${may} version=${version} changed=${changed} />`}
         ${open && !alone && html`<p class="muted small">The list has every dead letter of this topic and code, whatever its error.</p>`}</details>
@@ -77,9 +109,10 @@ export function Dead({ may }) {
     <${Page} title="Dead letters" actions=${html`<button type="button" onClick=${reload}>Refresh</button>`}>
       <${Failed} error=${error} />
       ${!data && !error && html`<${Loading} />`}
-      ${data && !groups.length && html`<${Empty} title="Nothing is dead">A message dies after a terminal error or its last attempt. It then waits here until somebody requeues or discards it.</${Empty}>`}
+      ${followed().map(run => html`<${Run} key=${run.at} run=${run} status=${status} />`)}
+      ${data && !groups.length && html`<${Empty} title="Nothing is dead">A message dies after a terminal error or its last attempt. It then waits here until somebody requeues or discards it. <a href="#/messages?q=state%3Adiscarded">Discarded ones</a> can still be requeued.</${Empty}>`}
       ${groups.length > 0 && html`<p class="muted" id="dead-count">${plural(data.counted, 'message')}${data.complete ? '' : ' and more; the newest 10,000 are counted'}, in ${plural(groups.length, 'group')} by topic, code and error.</p>`}
       ${groups.map(group => html`<${Group} key=${topicOf(group) + group.code + group.fingerprint} group=${group} alone=${same(group)} complete=${data.complete} may=${may} version=${version} changed=${reload} />`)}
-      ${groups.length > 0 && html`<${Command} text="./postrider dead list" />`}
+      ${groups.length > 0 && html`<${Command} text="./postrider dead list" /><p class="muted small"><a href="#/messages?q=state%3Adiscarded">Discarded ones</a> can still be requeued.</p>`}
     </${Page}>`;
 }

@@ -11,15 +11,18 @@ export const rate = n => (n === undefined || n === null ? '–' : n >= 100 ? who
 
 export const plural = (n, one, many) => `${number(n)} ${n === 1 ? one : many || one + 's'}`;
 
+// As the command line writes them: 2m 5s.
 export function duration(seconds) {
   if (seconds === undefined || seconds === null) return '';
   const s = Math.max(0, seconds);
-  if (s < 1) return s === 0 ? '0 s' : `${Math.round(s * 1000)} ms`;
-  if (s < 60) return `${Math.round(s)} s`;
-  if (s < 3600) return `${Math.floor(s / 60)} min ${Math.round(s % 60)} s`;
-  if (s < 86400) return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
-  return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
+  if (s < 1) return s === 0 ? '0s' : '<1s';
+  const units = [[86400, 'd', 3600, 'h'], [3600, 'h', 60, 'm'], [60, 'm', 1, 's']];
+  const [size, name, part, rest] = units.find(([least]) => s >= least) || [];
+  return size ? `${Math.floor(s / size)}${name} ${Math.floor((s % size) / part)}${rest}` : `${Math.floor(s)}s`;
 }
+
+// On an axis, where the second unit is left out if it is zero.
+export const shortDuration = seconds => duration(Math.round(seconds)).replace(/ 0[smh]$/, '');
 
 export const period = seconds => {
   const units = [[86400, 'day'], [3600, 'hour'], [60, 'minute']];

@@ -2,10 +2,13 @@
 import { html, useState } from './lib.js';
 import { params } from './api.js';
 import { retryKey, skipKey } from './acts.js';
-import { Time, duration, number, plural, shortId } from './format.js';
+import { duration, number, plural, quoted, shortId } from './format.js';
 import { useLive } from './live.js';
 import { search, word } from './query.js';
 import { Command, Empty, Failed, Loading, Page, Panel, Table, go, useFetch } from './ui.js';
+
+const MOST = 1000;
+const many = keys => `${plural(keys.reduce((sum, k) => sum + k.followers, 0), 'message')}${keys.some(k => k.followers >= MOST) ? ' or more' : ''}`;
 
 const sequence = (namespace, key) => search(word('namespace', namespace), word('key', key));
 
@@ -22,11 +25,11 @@ export function Keys({ may }) {
         ${!data && !error && html`<${Loading} />`}
         ${data && !data.items.length && html`<${Empty} title="No key is blocked">A topic with the policy “block” stops a key at its dead message, so that later messages of the key do not overtake it.</${Empty}>`}
         ${data && data.items.length > 0 && html`
-          <p class="muted">${plural(data.items.length, 'key')}${data.next ? ' on this page' : ''}. Messages of other keys are not affected.</p>
+          <p class="muted">${plural(data.items.length, 'key')}${data.next ? ' on this page' : ''}, ${many(data.items)} behind. <strong>Retry</strong> sends the dead message again, then those behind it follow in order. <strong>Skip</strong> lets them go without it. Other keys are not affected.</p>
           <${Table} label="Blocked keys" rows=${data.items} keyOf=${k => k.head} open=${k => go(`#/messages/${k.head}`)} cells=${[
             ['key', k => html`<a href=${sequence(k.namespace, k.key)}>${k.key}</a> <span class="muted wide">${k.namespace}</span>`],
             ['for', k => duration(k.blocked_seconds), 'num'],
-            ['behind', k => number(k.followers) + (k.followers >= 1000 ? '+' : ''), 'num'],
+            ['behind', k => number(k.followers) + (k.followers >= MOST ? '+' : ''), 'num'],
             ['dead message', k => html`<a href=${`#/messages/${k.head}`}><code title=${k.head}>${shortId(k.head)}</code></a> <span class="muted">#${String(k.sequence)}</span>`, 'wide'],
             ['topic', k => k.route.topic + (k.route.subscription ? `#${k.route.subscription}` : ''), 'wide'], ['code', k => k.code || '', 'wide'],
             ['', k => may.operate && html`<span class="row-acts"><button type="button" class="small primary" data-key="r" onClick=${() => retryKey(k, reload)}>Retry</button>
@@ -43,7 +46,8 @@ export function Keys({ may }) {
           <button type="submit">Show</button>
           <datalist id="namespaces">${[...new Set((status ? status.topics : []).map(t => t.namespace))].map(n => html`<option value=${n} />`)}</datalist>
         </form>
-        <p class="muted small">All messages of the key, delivered ones too, the newest first.</p>
+        <p class="muted small">All messages of the key in their order, delivered ones too, the newest first.</p>
+        <${Command} text=${`./postrider messages search --namespace ${quoted(namespace.trim() || 'NAMESPACE')} --key ${quoted(key.trim() || 'KEY')}`} />
       </${Panel}>
     </${Page}>`;
 }

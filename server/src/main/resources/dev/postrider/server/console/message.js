@@ -1,11 +1,12 @@
 // One message: why it is not delivered, what it carries, and what happened to it.
 import { html } from './lib.js';
+import { params } from './api.js';
 import { Time, duration, number, shortId, topicOf } from './format.js';
 import { discardOne, replayOne, requeueOne } from './acts.js';
 import { useLive } from './live.js';
 import { Payload } from './payload.js';
 import { search, searchTopic, word } from './query.js';
-import { Badge, Command, Copy, Failed, Loading, Page, Panel, Table, go, useFetch } from './ui.js';
+import { Badge, Command, Copy, Failed, Loading, Long, Page, Panel, Table, go, useFetch } from './ui.js';
 
 // The engine writes times in UTC.
 const localTimes = text => text.split(/(\d{4}-\d\d-\d\dT[\d:.]+Z)/).map((part, i) => (i % 2 ? html`<${Time} at=${part} />` : part));
@@ -71,7 +72,7 @@ const Deliveries = ({ message }) => message.deliveries.some(d => d.subscription)
     ['next try', d => d.next_attempt_at && Date.parse(d.next_attempt_at) > Date.now() ? html`<${Time} at=${d.next_attempt_at} />` : '', 'num wide'],
     ['held by', d => d.locked_by || '', 'wide'], ['changed', d => html`<${Time} at=${d.updated_at} />`, 'num']]} /></${Panel}>`;
 
-const Fact = ({ name, children }) => children === undefined || children === null || children === false || children === '' ? null
+const Fact = ({ name, children }) => [children].flat().every(child => child === undefined || child === null || child === false || child === '') ? null
   : html`<div><dt>${name}</dt><dd>${children}</dd></div>`;
 
 const traceOf = headers => {
@@ -83,7 +84,7 @@ export function Message({ id, may }) {
   const { deaths } = useLive();
   const { data: message, error, reload } = useFetch(`/messages/${id}`, 3000, deaths);
   const { data: near } = useFetch(message && message.key ? `/messages/${id}/neighbours` : null);
-  const { data: audit } = useFetch(may.unlimited ? '/audit?limit=200' : null);
+  const { data: audit } = useFetch(may.unlimited && message ? `/audit${params({ from: message.created_at, limit: 1000 })}` : null, 0, message && message.delivery + message.state);
   if (error && !message) return html`<${Page} title="Message"><${Failed} error=${error} /><p><a href="#/messages">Search messages</a></p></${Page}>`;
   if (!message) return html`<${Page} title="Message"><${Loading} /></${Page}>`;
   const open = message.state !== 'delivered';
@@ -107,10 +108,10 @@ export function Message({ id, may }) {
           <${Fact} name="Dedupe key">${message.dedupe_key}</${Fact}>
           <${Fact} name="Trace">${traceOf(message.headers)}</${Fact}>
           <${Fact} name="Created">${html`<${Time} at=${message.created_at} />`}</${Fact}>
-          <${Fact} name="Tries">${`${message.attempts} in delivery ${message.delivery}`}</${Fact}>
+          <${Fact} name="Tries">${message.attempts === 0 ? 'none yet' : number(message.attempts)}${message.delivery > 1 && ` in delivery ${message.delivery}`}</${Fact}>
           <${Fact} name="Next try">${message.next_attempt_at && Date.parse(message.next_attempt_at) > Date.now() && html`<${Time} at=${message.next_attempt_at} />`}</${Fact}>
           <${Fact} name="Held by">${message.locked_by && html`${message.locked_by} until <${Time} at=${message.locked_until} />`}</${Fact}>
-          ${message.headers && Object.entries(message.headers).map(([name, value]) => html`<${Fact} key=${name} name=${html`<code>${name}</code>`}>${value}</${Fact}>`)}
+          ${message.headers && Object.entries(message.headers).map(([name, value]) => html`<${Fact} key=${name} name=${html`<code>${name}</code>`}><${Long} text=${value} /></${Fact}>`)}
         </dl></${Panel}>
       </div>
       <${Panel} title="What happened"><${Timeline} message=${message} acts=${audit ? audit.items : []} /></${Panel}>

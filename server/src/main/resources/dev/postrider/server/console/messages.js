@@ -1,12 +1,14 @@
 // Search by a query line, a page at a time.
-import { html, useEffect, useRef, useState } from './lib.js';
-import { params } from './api.js';
+import { html, useEffect, useMemo, useRef, useState } from './lib.js';
+import { get, params } from './api.js';
 import { Time, number, shortId, topicOf } from './format.js';
 import { live } from './live.js';
 import { FIELDS, completions, parse, toCall, toCommand } from './query.js';
-import { Badge, Command, Empty, Failed, Loading, Page, Panel, Table, go, useFetch } from './ui.js';
+import { Badge, Command, Empty, Failed, Key, Loading, Page, Panel, Table, go } from './ui.js';
 
 const LIMIT = 50;
+// Where most searches begin.
+const QUICK = [['state:pending', 'Pending'], ['state:processing', 'In flight'], ['state:dead', 'Dead'], ['state:discarded', 'Discarded'], ['state:delivered since:15m', 'Delivered, last 15 minutes']];
 const address = (line, cursor) => `#/messages${params({ q: line, cursor })}`;
 
 export function QueryLine({ line, submit }) {
@@ -15,7 +17,14 @@ export function QueryLine({ line, submit }) {
   const [open, setOpen] = useState(false);
   const input = useRef(null);
   useEffect(() => setText(line), [line]);
-  const offers = open ? completions(text, live.status).slice(0, 9) : [];
+  const [codes, setCodes] = useState(null);
+  // Codes of what is dead now, asked for when the first one is typed.
+  useEffect(() => {
+    if (codes || !/(^|\s)code:\S*$/.test(text)) return;
+    setCodes([]);
+    get('/dead/groups').then(found => setCodes(found.items.map(group => group.code).filter(Boolean)), () => {});
+  }, [text]);
+  const offers = open ? completions(text, live.status, codes || []).slice(0, 9) : [];
   const take = offer => { setText(offer.line); setChosen(-1); input.current.focus(); };
   const keys = event => {
     if (event.key === 'ArrowDown' && offers.length) { setChosen((chosen + 1) % offers.length); event.preventDefault(); }
@@ -40,34 +49,62 @@ export function QueryLine({ line, submit }) {
 
 const at = row => row.created_at || row.died_at;
 
+const LOOKS = 10;
+
+// A page of what matches. The state of a message is not in an index, so a call may look at a part of the log and find
+// nothing there: then the next part is asked for, a few times.
+function usePage(call, cursor, asked) {
+  const [found, setFound] = useState({});
+  const [turn, setTurn] = useState(0);
+  const path = asked ? call.path + params(call.values) : null;
+  useEffect(() => {
+    let current = true;
+    const look = async () => {
+      let next = cursor;
+      for (let looks = 1; current; looks++) {
+        const data = await get(call.path + params({ ...call.values, cursor: next, limit: LIMIT }));
+        if (!current) return;
+        const over = data.items.length > 0 || !data.next || looks === LOOKS;
+        setFound({ path, cursor, data, over });
+        if (over) return;
+        next = data.next;
+      }
+    };
+    if (path) look().catch(error => current && setFound({ path, cursor, error }));
+    return () => { current = false; };
+  }, [path, cursor, turn]);
+  const now = found.path === path && found.cursor === cursor;
+  return { data: now && found.over ? found.data : null, further: now && !found.over && !found.error, error: now ? found.error : null, reload: () => setTurn(n => n + 1) };
+}
+
 export function Messages({ route }) {
   const line = route.query.get('q') || '';
   const cursor = route.query.get('cursor') || '';
   const { query, errors } = parse(line);
   useEffect(() => { if (query.id) go(`#/messages/${query.id}`); }, [query.id]);
-  const call = toCall(query);
-  const { data, error, reload } = useFetch(errors.length || query.id ? null : call.path + params({ ...call.values, cursor, limit: LIMIT }));
+  const call = useMemo(() => toCall(query), [line]); // since:1h is a time, that of the question
+  const { data, further, error, reload } = usePage(call, cursor, !errors.length && !query.id);
   const rows = data ? data.items : [];
   return html`
     <${Page} title="Messages" actions=${html`<button type="button" onClick=${reload}>Refresh</button>`}>
       <${QueryLine} line=${line} submit=${text => (text === line ? reload() : go(address(text)))} />
+      ${!line && html`<p class="quick">${QUICK.map(([words, text]) => html`<a class="pill" href=${address(words)}>${text}</a>`)}</p>`}
       ${errors.map(text => html`<p class="note warn" role="alert">${text}</p>`)}
       <${Failed} error=${error} />
-      ${!data && !error && !errors.length && html`<${Loading} />`}
+      ${!data && !error && !errors.length && html`<${Loading} text=${further ? 'Looking further back…' : undefined} />`}
       ${data && (rows.length ? html`<${Panel}><${Table} label="Messages" rows=${rows} keyOf=${r => r.id} open=${r => go(`#/messages/${r.id}`)} cells=${[
         ['message', r => html`<a href=${`#/messages/${r.id}`}><code title=${r.id}>${shortId(r.id)}</code></a>`],
-        ['topic', r => topicOf(r)], ['key', r => r.key ? html`${r.key}<span class="muted">#${String(r.sequence)}</span>` : '', 'wide'],
-        ['type', r => r.event_type, 'wide'], ['state', r => html`<${Badge} state=${r.state || 'dead'} />`],
+        ['topic', r => topicOf(r)], ['key', r => html`<${Key} of=${r} />`, 'wide'],
+        ['type', r => r.event_type, 'wide'], ['state', r => html`<${Badge} state=${r.state || query.state || 'dead'} />`],
         ['tries', r => number(r.attempts), 'num wide'], ['code', r => r.last_code || r.code || '', 'wide'],
         [call.path === '/dead' ? 'died' : 'created', r => html`<${Time} at=${at(r)} />`, 'num']]} /></${Panel}>`
         : html`<${Empty} title=${data.next ? 'None so far' : 'No message matches'}>${data.next
-            ? 'Rare conditions are looked up a part of the log at a time. Look further back with “Older”.'
+            ? 'Rare conditions are looked up a part of the log at a time. “Older” looks further back.'
             : line ? 'Take a word out of the query, or look at a longer time with since:7d.' : html`Nothing was enqueued yet. Try <code>./postrider enqueue -n demo -t hello -p '{}'</code>`}</${Empty}>`)}
       <nav class="pager" aria-label="Pages">
         ${cursor && html`<button type="button" onClick=${() => history.back()}>Newer</button>`}
         ${data && data.next && html`<a class="button" href=${address(line, data.next)} id="older">Older</a>`}
       </nav>
-      ${!errors.length && html`<details class="same"><summary>Same on the command line</summary><${Command} text=${toCommand(query)} /></details>`}
-      ${!line && html`<p class="muted small">Fields: ${Object.keys(FIELDS).map(name => html`<code>${name}:</code> `)}</p>`}
+      ${!errors.length && html`<details class="same"><summary>Same on the command line${query.state && call.path === '/messages' ? ', in every state' : ''}</summary><${Command} text=${toCommand(query)} /></details>`}
     </${Page}>`;
 }

@@ -1,11 +1,15 @@
 // The first page: problems in words, then the numbers.
-import { html } from './lib.js';
+import { html, useState } from './lib.js';
 import { Chart } from './charts.js';
-import { duration, number, plural, rate, shortTime, topicOf } from './format.js';
-import { useLive } from './live.js';
+import { duration, number, plural, rate, shortDuration, shortTime, topicOf } from './format.js';
+import { flowBy, useLive } from './live.js';
 import { breakerOf, destinations, destinationsOf, problems } from './problems.js';
+import { Icon } from './icon.js';
 import { searchOldest, searchTopic } from './query.js';
 import { Badge, Command, Empty, Loading, Page, Panel, Table } from './ui.js';
+
+// Round numbers of seconds, minutes, hours and days.
+const TIME_STEPS = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 432000, 864000, 2592000];
 
 const Tile = ({ name, value, note, kind, href }) => html`
   <a class=${`tile ${kind || ''}`} href=${href}>
@@ -25,10 +29,23 @@ export function eta(points) {
 
 const Problem = ({ problem }) => html`
   <li class=${problem.level === 2 ? 'problem bad' : 'problem warn'}>
+    <${Icon} path=${problem.level === 2 ? 'M8 2a6 6 0 100 12A6 6 0 008 2zM8 5v3.5M8 11h.01' : 'M8 2.5L14.5 13.5H1.5zM8 6.5v3.5M8 11.7h.01'} />
     <div class="problem-text"><strong>${problem.title}</strong><p>${problem.text}</p></div>
-    <a class="button" href=${problem.href}>${problem.action}</a>
     <${Command} text=${problem.command} />
+    <a class="button" href=${problem.href}>${problem.action}</a>
   </li>`;
+
+const PROBLEMS = 6;
+const ROWS = 8;
+
+function Problems({ found }) {
+  const [all, setAll] = useState(false);
+  return html`<ul class="problems" aria-label="Problems">${(all ? found : found.slice(0, PROBLEMS)).map(p => html`<${Problem} key=${p.title} problem=${p} />`)}</ul>
+    ${found.length > PROBLEMS && html`<p><button type="button" onClick=${() => setAll(!all)}>${all ? 'Show the worst only' : `Show all ${number(found.length)} problems`}</button></p>`}`;
+}
+
+const worst = (all, bad) => [...all.filter(bad), ...all.filter(one => !bad(one))].slice(0, ROWS);
+const allOf = (href, all) => html`<a href=${href}>${all.length > ROWS ? `All ${number(all.length)}` : 'All'}</a>`;
 
 export function Overview({ theme }) {
   const { status, warnings, points, at } = useLive();
@@ -36,10 +53,11 @@ export function Overview({ theme }) {
   const found = problems(status, at, warnings);
   const last = points[points.length - 1] || [];
   const ends = eta(points);
-  const about = status.pending_estimated ? 'about ' : '';
+  const flow = flowBy(o => o.relay);
+  const about = status.pending_estimated ? '~' : '';
   return html`
     <${Page} title="Overview">
-      ${found.length ? html`<ul class="problems" aria-label="Problems">${found.map(p => html`<${Problem} key=${p.title} problem=${p} />`)}</ul>`
+      ${found.length ? html`<${Problems} found=${found} />`
         : html`<p class="well" role="status"><span class="dot good"></span>All is well. ${plural(status.relays.length, 'relay')}, ${
             status.pending === 0 ? 'nothing waits' : `${number(status.pending)} on their way`}, nothing is dead.</p>`}
       <div class="tiles">
@@ -55,13 +73,13 @@ export function Overview({ theme }) {
           { label: 'enqueued', colour: '--chart-1', column: 1 }, { label: 'delivered', colour: '--chart-2', column: 2 },
           { label: 'retried', colour: '--chart-3', column: 3 }, { label: 'dead', colour: '--chart-4', column: 4 }]} />
         <${Chart} title="Pending" points=${points} theme=${theme} format=${v => number(Math.round(v))} series=${[{ label: 'messages', colour: '--chart-1', column: 5, fill: true }]} />
-        <${Chart} title="Oldest pending" points=${points} theme=${theme} format=${duration} series=${[{ label: 'age', colour: '--chart-3', column: 6, fill: true }]} />
+        <${Chart} title="Oldest pending" points=${points} theme=${theme} format=${duration} axis=${shortDuration} steps=${TIME_STEPS} series=${[{ label: 'age', colour: '--chart-3', column: 6, fill: true }]} />
         <${Chart} title="Delivery latency" points=${points} theme=${theme} format=${v => `${number(Math.round(v))} ms`} series=${[
           { label: 'p50', colour: '--chart-2', column: 7 }, { label: 'p99', colour: '--chart-5', column: 8 }]} />
       </div>
       <div class="columns">
-        <${Panel} title="Topics" side=${html`<a href="#/topics">All</a>`}>
-          ${status.topics.length ? html`<${Table} label="Topics" rows=${[...status.topics].sort((a, b) => b.pending + b.dead - a.pending - a.dead).slice(0, 8)} keyOf=${topicOf}
+        <${Panel} title="Topics" side=${allOf('#/topics', status.topics)}>
+          ${status.topics.length ? html`<${Table} label="Topics" rows=${[...status.topics].sort((a, b) => b.pending + b.dead - a.pending - a.dead).slice(0, ROWS)} keyOf=${topicOf}
             cells=${[['topic', t => html`<a href=${searchTopic(t)}>${topicOf(t)}</a>`],
               ['pending', t => (t.estimated ? '~' : '') + number(t.pending), 'num'], ['oldest', t => t.pending ? duration(t.oldest_age_seconds) : '', 'num'],
               ['dead', t => t.dead ? html`<span class="bad-text">${number(t.dead)}</span>` : '', 'num'],
@@ -69,16 +87,16 @@ export function Overview({ theme }) {
             : html`<${Empty} title="Nothing waits and nothing is dead">Topics appear here while they have messages. Send one: <code>./postrider enqueue -n demo -t hello -p '{}'</code></${Empty}>`}
         </${Panel}>
         <div>
-          <${Panel} title="Destinations" side=${html`<a href="#/destinations">All</a>`}>
-            ${destinations(status).length ? html`<${Table} label="Destinations" rows=${destinations(status)} keyOf=${d => d.name} cells=${[
+          <${Panel} title="Destinations" side=${allOf('#/destinations', destinations(status))}>
+            ${destinations(status).length ? html`<${Table} label="Destinations" rows=${worst(destinations(status), d => breakerOf(d) !== 'closed' || d.paused)} keyOf=${d => d.name} cells=${[
               ['destination', d => d.name], ['type', d => d.type, 'wide'],
               ['breaker', d => d.paused ? html`<${Badge} state="paused" />` : breakerOf(d) ? html`<${Badge} state=${breakerOf(d)} />` : html`<span class="muted">no relay</span>`],
               ['waiting', d => number(d.waiting), 'num']]} />` : html`<${Empty} title="No destination">Relays name theirs when they start.</${Empty}>`}
           </${Panel}>
-          <${Panel} title="Relays" side=${html`<a href="#/relays">All</a>`}>
-            ${status.relays.length ? html`<${Table} label="Relays" rows=${status.relays} keyOf=${r => r.name + r.instance} cells=${[
+          <${Panel} title="Relays" side=${allOf('#/relays', status.relays)}>
+            ${status.relays.length ? html`<${Table} label="Relays" rows=${worst(status.relays, r => r.lost)} keyOf=${r => r.name + r.instance} cells=${[
               ['relay', r => r.name], ['seen', r => r.lost ? html`<${Badge} state="open">lost</${Badge}>` : `${duration(r.seen_seconds_ago)} ago`],
-              ['in flight', r => number(r.in_flight), 'num'], ['version', r => r.version, 'wide']]} />`
+              ['delivers', r => (flow ? `${rate(flow.get(r.name) || 0)}/s` : '–'), 'num'], ['in flight', r => number(r.in_flight), 'num']]} />`
               : html`<${Empty} title="No relay runs">Start one: <code>./postrider relay</code></${Empty}>`}
           </${Panel}>
         </div>

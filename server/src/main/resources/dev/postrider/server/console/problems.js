@@ -50,13 +50,24 @@ const ABOUT = {
   retention: 'Retention does not work', 'old rows': 'Old rows are not removed',
 };
 
-const waits = n => (n === 1 ? '1 message waits' : `${number(n)} messages wait`);
+// The status has the 100 topics with the most: there may be more messages than those.
+const waits = (n, more) => (more ? (n ? `${number(n)} or more messages wait` : 'Its messages wait') : n === 1 ? '1 message waits' : `${number(n)} messages wait`);
 
 // As of the time of the sample: the browser's clock may be another.
 const nextProbe = (probe, at) => {
   const seconds = probe ? Math.ceil((Date.parse(probe) - Date.parse(at)) / 1000) : 0;
   return seconds > 0 ? `The next probe is in ${duration(seconds)}.` : 'It is being probed now.';
 };
+
+const sum = (all, of) => all.reduce((total, one) => total + of(one), 0);
+
+// A few by name, the others together: a hundred of one kind must not hide another kind.
+const EACH = 3;
+function some(all, one, rest) {
+  const named = all.length === EACH + 1 ? EACH + 1 : EACH;
+  all.slice(0, named).forEach(one);
+  if (all.length > named) rest(all.slice(named));
+}
 
 export function problems(status, at, warnings = []) {
   const found = [];
@@ -67,61 +78,61 @@ export function problems(status, at, warnings = []) {
     add(status.pending > 0 ? 2 : 1, 'No relay runs', `${waits(status.pending)}. Nothing is delivered until a relay starts.`,
       '#/relays', 'Relays', './postrider relay');
   }
-  destinations(status).forEach(d => {
-    const breaker = breakerOf(d);
-    if (breaker === 'open') {
-      add(2, `Destination ${d.name} is down since ${shortTime(d.since)}`,
-        `${waits(d.waiting)}. ${d.relays.length === 1 ? `Relay ${d.relays[0]} does` : `All ${d.relays.length} relays do`} not reach it. `
-        + `${nextProbe(d.probe, at)} Nothing dies meanwhile.`,
-        `#/destinations`, 'Destinations', './postrider status');
-    } else if (d.open.length || d.probing.length) {
-      add(1, `Destination ${d.name} is being probed`, `${plural(d.open.length + d.probing.length, 'relay')} of ${d.relays.length} could not reach it since ${shortTime(d.since)}.`,
-        '#/destinations', 'Destinations', './postrider status');
-    }
-    if (d.openTargets > 0) {
-      add(1, `${plural(d.openTargets, 'target')} of ${d.name} ${d.openTargets === 1 ? 'fails' : 'fail'}`,
-        'Messages for other targets go on. Relays probe the failing ones.', '#/destinations', 'Destinations', './postrider status');
-    }
-    if (d.paused) {
-      add(1, `Destination ${d.name} is paused`, `By ${d.paused.paused_by} since ${shortTime(d.paused.paused_at)}. ${waits(d.waiting)}.`,
-        '#/destinations', 'Resume it', `./postrider resume destination ${quoted(d.name)}`);
-    }
-  });
-  status.paused.filter(p => p.kind !== 'destination').forEach(p => {
-    const topic = status.topics.find(t => topicOf(t) === p.name.replace(/#default$/, ''));
-    add(1, `${p.kind === 'topic' ? 'Topic' : 'Subscription'} ${p.name} is paused`, `By ${p.paused_by} since ${shortTime(p.paused_at)}. ${waits(topic ? topic.pending : 0)}.`,
-      '#/topics', 'Resume it', `./postrider resume ${p.kind} ${quoted(p.name)}`);
-  });
-  status.unrouted.forEach(route => {
+  const all = destinations(status);
+  some(all.filter(d => breakerOf(d) === 'open'), d => {
+    add(2, `Destination ${d.name} is down since ${shortTime(d.since)}`,
+      `${waits(d.waiting, status.topics_more)}. ${d.relays.length === 1 ? `Relay ${d.relays[0]} does` : `All ${d.relays.length} relays do`} not reach it. `
+      + `${nextProbe(d.probe, at)} Nothing dies meanwhile.`,
+      '#/destinations', 'Destinations', './postrider status');
+  }, more => add(2, `${number(more.length)} more destinations are down`, `${waits(sum(more, d => d.waiting), status.topics_more)}.`, '#/destinations', 'Destinations', './postrider status'));
+  some(status.unrouted, route => {
     const topic = status.topics.find(t => topicOf(t) === topicOf(route));
-    add(2, `No relay has a route for ${topicOf(route)}`, `${waits(topic ? topic.pending : 0)}. Add a route to the configuration of a relay.`,
+    add(2, `No relay has a route for ${topicOf(route)}`, `${waits(topic ? topic.pending : 0, !topic && status.topics_more)}. Add a route to the configuration of a relay.`,
       '#/topics', 'Topics', './postrider doctor');
-  });
-  alive.length && status.relays.filter(relay => relay.lost).forEach(relay => {
-    add(1, `Relay ${relay.name} is lost`, `It was last seen ${duration(relay.seen_seconds_ago)} ago`
-      + (relay.in_flight ? ` and holds ${plural(relay.in_flight, 'message')}. They return when its leases end.` : '.'),
-      '#/relays', 'Relays', './postrider status');
-  });
-  if (status.stuck > 0) {
-    add(1, `${plural(status.stuck, 'message')} under a lease that is over`, 'A relay returns them to the queue within a minute.',
-      '#/relays', 'Leases', './postrider status');
-  }
+  }, more => add(2, `No relay has a route for ${number(more.length)} more topics`, 'Add routes to the configuration of a relay.', '#/topics', 'Topics', './postrider doctor'));
   if (status.blocked_keys > 0) {
     const many = number(status.blocked_keys) + (status.blocked_keys_at_least ? '+' : '');
-    add(1, `${many} ${status.blocked_keys === 1 ? 'key is' : 'keys are'} blocked`, `${status.blocked_keys === 1 ? 'It waits' : 'Each waits'} for an operator behind a dead message.`,
-      '#/keys', 'Look at them', './postrider keys list');
+    add(1, `${many} ${status.blocked_keys === 1 ? 'key is' : 'keys are'} blocked`,
+      `${status.blocked_keys === 1 ? 'Its messages wait' : 'Their messages wait'} in order behind a dead one until you retry or skip it.`,
+      '#/keys', 'Keys', './postrider keys list');
   }
   if (status.dead > 0) {
     const topics = status.topics.filter(t => t.dead > 0);
     add(1, `${status.dead_estimated ? 'About ' : ''}${plural(status.dead, 'dead letter')}`,
       topics.length === 1 ? `All of topic ${topicOf(topics[0])}.` : `In ${topics.length} topics: ${topics.slice(0, 4).map(topicOf).join(', ')}${topics.length > 4 ? '…' : '.'}`,
-      '#/dead', 'Look at them', './postrider dead list');
+      '#/dead', 'Dead letters', './postrider dead list');
+  }
+  some(all.filter(d => breakerOf(d) !== 'open' && d.open.length + d.probing.length > 0), d => {
+    add(1, `Destination ${d.name} is being probed`, `${plural(d.open.length + d.probing.length, 'relay')} of ${d.relays.length} could not reach it since ${shortTime(d.since)}.`,
+      '#/destinations', 'Destinations', './postrider status');
+  }, more => add(1, `${number(more.length)} more destinations are being probed`, 'Some relays could not reach them.', '#/destinations', 'Destinations', './postrider status'));
+  some(all.filter(d => d.openTargets > 0), d => {
+    add(1, `${plural(d.openTargets, 'target')} of ${d.name} ${d.openTargets === 1 ? 'fails' : 'fail'}`,
+      'Messages for other targets go on. Relays probe the failing ones.', '#/destinations', 'Destinations', './postrider status');
+  }, more => add(1, `Targets of ${number(more.length)} more destinations fail`, 'Messages for other targets go on.', '#/destinations', 'Destinations', './postrider status'));
+  some(all.filter(d => d.paused), d => {
+    add(1, `Destination ${d.name} is paused`, `By ${d.paused.paused_by} since ${shortTime(d.paused.paused_at)}. ${waits(d.waiting, status.topics_more)}.`,
+      '#/destinations', 'Destinations', `./postrider resume destination ${quoted(d.name)}`);
+  }, more => add(1, `${number(more.length)} more destinations are paused`, `${waits(sum(more, d => d.waiting), status.topics_more)}.`, '#/destinations', 'Destinations', './postrider status'));
+  some(status.paused.filter(p => p.kind !== 'destination'), p => {
+    const topic = status.topics.find(t => topicOf(t) === p.name.replace(/#default$/, ''));
+    add(1, `${p.kind === 'topic' ? 'Topic' : 'Subscription'} ${p.name} is paused`, `By ${p.paused_by} since ${shortTime(p.paused_at)}. ${waits(topic ? topic.pending : 0, !topic && status.topics_more)}.`,
+      '#/topics', 'Topics', `./postrider resume ${p.kind} ${quoted(p.name)}`);
+  }, more => add(1, `${number(more.length)} more topics are paused`, 'Operators paused them.', '#/topics', 'Topics', './postrider status'));
+  some(alive.length ? status.relays.filter(relay => relay.lost) : [], relay => {
+    add(1, `Relay ${relay.name} is lost`, `It was last seen ${duration(relay.seen_seconds_ago)} ago`
+      + (relay.in_flight ? ` and holds ${plural(relay.in_flight, 'message')}. They return when its leases end.` : '.'),
+      '#/relays', 'Relays', './postrider status');
+  }, more => add(1, `${number(more.length)} more relays are lost`, 'They were not seen for two minutes. Their messages return when their leases end.', '#/relays', 'Relays', './postrider status'));
+  if (status.stuck > 0) {
+    add(1, `${plural(status.stuck, 'message')} under a lease that is over`, 'A relay returns them to the queue within a minute.',
+      '#/relays', 'Leases', './postrider status');
   }
   warnings.forEach(w => add(1, ABOUT[w.about] || w.about, `${w.text}. ${w.advice}`, '#/retention', 'Retention', './postrider doctor'));
   const explained = found.some(p => p.level === 2) || status.paused.length > 0 || status.blocked_keys > 0;
   if (status.oldest_age_seconds > 300 && !explained) {
     const oldest = [...status.topics].sort((a, b) => b.oldest_age_seconds - a.oldest_age_seconds)[0];
-    add(1, `The oldest message waits since ${duration(status.oldest_age_seconds)}`, `It is of topic ${topicOf(oldest)}.`,
+    add(1, `The oldest message has waited for ${duration(status.oldest_age_seconds)}`, `It is of topic ${topicOf(oldest)}.`,
       searchOldest([oldest], at), 'Find it', './postrider status');
   }
   return found.sort((a, b) => b.level - a.level);

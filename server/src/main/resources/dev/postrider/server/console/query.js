@@ -1,12 +1,17 @@
 // The query line: words like topic:orders, in any order. It lives in the address, so a search can be sent to others.
 
+import { quoted } from './format.js';
+
 export const FIELDS = {
   namespace: 'namespace', topic: 'topic', key: 'ordering key (needs namespace)', tenant: 'tenant',
-  type: 'type of event', aggregate: 'type/id of an aggregate', state: 'pending, processing, delivered, dead',
+  type: 'type of event', aggregate: 'type/id of an aggregate', state: 'pending, processing, delivered, dead, discarded',
   code: 'error code of dead messages', since: 'such as 15m, 2h, 7d', until: 'such as 15m, or a time', id: 'message id',
 };
-const STATES = ['pending', 'processing', 'delivered', 'dead'];
+const STATES = ['pending', 'processing', 'delivered', 'dead', 'discarded'];
 const UNITS = { s: 1, m: 60, h: 3600, d: 86400 };
+
+// Dead messages have a call and a command of their own, which know their codes.
+const resting = query => ['dead', 'discarded'].includes(query.state) || (!query.state && query.code);
 
 export function parse(line) {
   const query = {};
@@ -21,7 +26,7 @@ export function parse(line) {
     else query[name] = value;
   }
   if (query.state && !STATES.includes(query.state)) errors.push(`state: must be one of ${STATES.join(', ')}`);
-  if (query.code && query.state && query.state !== 'dead') errors.push('code: goes with state:dead');
+  if (query.code && query.state && !resting(query)) errors.push('code: goes with state:dead or state:discarded');
   if (query.key && !query.namespace) errors.push('key: needs namespace:, since keys are counted within one');
   return { query, errors };
 }
@@ -45,7 +50,6 @@ export function searchOldest(topics, at) {
   return searchTopic(oldest, 'state:pending', `until:${time.slice(0, 19)}Z`);
 }
 
-// The parameters of a call. Dead messages have a call of their own, which knows their codes.
 export function toCall(query) {
   const [aggregateType, ...aggregateId] = (query.aggregate || '').split('/');
   const values = {
@@ -53,22 +57,22 @@ export function toCall(query) {
     aggregate_type: aggregateType || undefined, aggregate_id: aggregateId.join('/') || undefined,
     from: query.since && time(query.since), to: query.until && time(query.until),
   };
-  return query.state === 'dead' || query.code
-    ? { path: '/dead', values: { ...values, code: query.code, order: 'newest' } }
+  return resting(query)
+    ? { path: '/dead', values: { ...values, code: query.code, resolution: query.state === 'discarded' ? 'discarded' : undefined, order: 'newest' } }
     : { path: '/messages', values: { ...values, state: query.state } };
 }
 
 export function toCommand(query) {
-  const flag = (name, value) => (value ? ` --${name} ${/^[\w./:-]+$/.test(value) ? value : `'${value}'`}` : '');
+  const flag = (name, value) => (value ? ` --${name} ${quoted(value)}` : '');
   const [aggregateType, ...aggregateId] = (query.aggregate || '').split('/');
-  const dead = query.state === 'dead' || query.code;
-  return `./postrider ${dead ? 'dead list' : 'messages search'}` + flag('namespace', query.namespace) + flag('topic', query.topic)
+  return `./postrider ${resting(query) ? 'dead list' : 'messages search'}` + flag('namespace', query.namespace) + flag('topic', query.topic)
     + flag('key', query.key) + flag('tenant', query.tenant) + flag('event-type', query.type) + flag('aggregate-type', aggregateType)
-    + flag('aggregate-id', aggregateId.join('/')) + flag('code', query.code) + flag('from', query.since) + flag('to', query.until);
+    + flag('aggregate-id', aggregateId.join('/')) + flag('code', query.code) + flag('from', query.since) + flag('to', query.until)
+    + (query.state === 'discarded' ? ' --discarded' : '');
 }
 
 // What could come next at the end of the line.
-export function completions(line, status) {
+export function completions(line, status, codes) {
   const word = /\S*$/.exec(line)[0];
   const head = line.slice(0, line.length - word.length);
   const colon = word.indexOf(':');
@@ -80,7 +84,7 @@ export function completions(line, status) {
   const start = word.slice(colon + 1);
   const topics = status ? status.topics : [];
   const values = {
-    namespace: topics.map(t => t.namespace), topic: topics.map(t => t.topic), state: STATES,
+    namespace: topics.map(t => t.namespace), topic: topics.map(t => t.topic), state: STATES, code: codes,
     since: ['15m', '1h', '24h', '7d'], until: ['15m', '1h'],
   }[name] || [];
   return [...new Set(values)].filter(value => value.startsWith(start) && value !== start)

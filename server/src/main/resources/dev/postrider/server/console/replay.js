@@ -1,7 +1,7 @@
 // Sends delivered messages again: choose, count, start, watch.
 import { html, useState } from './lib.js';
 import { post } from './api.js';
-import { Time, number, plural, quoted } from './format.js';
+import { Time, duration, number, plural, quoted } from './format.js';
 import { time } from './query.js';
 import { Badge, Command, Empty, Failed, Loading, Page, Panel, Table, ask, say, useFetch } from './ui.js';
 
@@ -15,10 +15,14 @@ const command = (values, rate) => './postrider replay' + FIELDS.map(([name]) => 
   .map(([name, v]) => ` --${name.replace('_', '-')} ${quoted(v)}`).join('') + (rate ? ` --rate ${rate}` : '');
 
 const act = (job, verb, then) => ask({
-  title: `${verb === 'stop' ? 'Stop' : 'Resume'} replay ${job.id}?`, text: `${number(job.requeued)} messages were requeued so far.`,
+  title: `${verb === 'stop' ? 'Stop' : 'Resume'} replay ${job.id}?`, text: `${plural(job.requeued, 'message')} ${job.requeued === 1 ? 'was' : 'were'} sent again so far.`,
   verb: verb === 'stop' ? 'Stop' : 'Resume', danger: verb === 'stop', command: `./postrider replay ${verb} ${job.id}`,
   run: async () => { await post(`/replays/${job.id}/${verb}`, verb === 'stop' ? undefined : {}); then(); return verb === 'stop' ? 'It stops after its current step.' : 'It goes on.'; },
 });
+
+// A job that is called running and does not move has perhaps lost its process. It can be resumed.
+const SILENT_MS = 60000;
+const silent = job => job.state === 'running' && Date.now() - Date.parse(job.updated_at) > SILENT_MS;
 
 export function Replay({ may }) {
   const [values, setValues] = useState({});
@@ -65,11 +69,12 @@ export function Replay({ may }) {
         <${Failed} error=${failed} />
         ${!jobs && !failed && html`<${Loading} />`}
         ${jobs && (jobs.items.length ? html`<${Table} label="Replay jobs" rows=${jobs.items} keyOf=${j => String(j.id)} cells=${[
-          ['job', j => String(j.id), 'num'], ['state', j => html`<${Badge} state=${j.state} />`], ['requeued', j => number(j.requeued), 'num'], ['skipped', j => number(j.skipped), 'num wide'],
+          ['job', j => String(j.id), 'num'], ['state', j => html`<${Badge} state=${silent(j) ? 'stopped' : j.state}>${silent(j) ? 'not moving' : j.state}</${Badge}>`], ['sent again', j => number(j.requeued), 'num'], ['took', j => duration((Date.parse(j.finished_at || j.updated_at) - Date.parse(j.created_at)) / 1000), 'num wide'], ['skipped', j => number(j.skipped), 'num wide'],
           ['what', j => html`<code class="wrap">${Object.entries(j.filter || {}).map(([n, v]) => `${n}:${v}`).join(' ') || 'by id'}</code>`],
           ['by', j => j.created_by, 'wide'], ['started', j => html`<${Time} at=${j.created_at} />`, 'num wide'],
-          ['', j => may.operate && (j.state === 'running' ? html`<button type="button" class="small" onClick=${() => act(j, 'stop', reload)}>Stop…</button>`
-            : j.state === 'stopped' ? html`<button type="button" class="small primary" onClick=${() => act(j, 'resume', reload)}>Resume</button>` : ''), 'num']]} />`
+          ['', j => may.operate && j.state !== 'done' && html`<span class="row-acts">
+            ${j.state === 'stopped' || silent(j) ? html`<button type="button" class="small primary" onClick=${() => act(j, 'resume', reload)}>Resume</button>` : ''}
+            ${j.state === 'running' && html`<button type="button" class="small" onClick=${() => act(j, 'stop', reload)}>Stop…</button>`}</span>`, 'num']]} />`
           : html`<${Empty} title="No replay was started yet">If a receiver lost messages that it had confirmed, send them again from here.</${Empty}>`)}
         <${Command} text="./postrider replay jobs" />
       </${Panel}>

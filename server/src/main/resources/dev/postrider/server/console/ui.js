@@ -50,7 +50,20 @@ export function useFetch(path, interval, signal) {
 export const Failed = ({ error }) => error
   ? html`<p class="note bad" role="alert">${error.message}</p>` : null;
 
-export const Loading = () => html`<p class="muted" role="status">Loading…</p>`;
+export const Loading = ({ text = 'Loading…' }) => html`<p class="loading muted" role="status">${text}</p>`;
+
+// The key and the number of a message in its key.
+export const Key = ({ of }) => of.key
+  ? html`<span class="clip" title=${of.key}>${of.key}</span><span class="muted">#${String(of.sequence)}</span>` : null;
+
+const LONG = 300;
+
+// Long text is cut until somebody asks for all of it.
+export function Long({ text }) {
+  const [all, setAll] = useState(false);
+  return text.length <= LONG || all ? text
+    : html`${text.slice(0, LONG)}… <button type="button" class="quiet small" onClick=${() => setAll(true)}>Show all</button>`;
+}
 
 export const Empty = ({ title, children }) => html`
   <div class="empty"><p class="empty-title">${title}</p><p>${children}</p></div>`;
@@ -60,8 +73,8 @@ const STATES = {
   dispatched: 'good', retryable: 'warn', failed: 'bad', zombie_requeue: 'warn', conflict: 'warn', dispatching: 'busy',
   running: 'busy', stopped: 'warn', done: 'good', open: 'bad', half_open: 'warn', closed: 'good', paused: 'warn',
 };
-const WORDS = {
-  dispatched: 'delivered', retryable: 'failed, retried', failed: 'dead', zombie_requeue: 'lease lost',
+export const WORDS = {
+  dispatched: 'delivered', retryable: 'retried', failed: 'dead', zombie_requeue: 'lease lost',
   dispatching: 'in flight', half_open: 'probing',
 };
 export const Badge = ({ state, children }) => html`
@@ -86,8 +99,8 @@ export const Page = ({ title, actions, children }) => html`
     ${children}
   </main>`;
 
-export const Panel = ({ title, side, children, id }) => html`
-  <section class="panel" aria-label=${title} id=${id}>
+export const Panel = ({ title, label = title, side, children, id }) => html`
+  <section class="panel" aria-label=${label} id=${id}>
     ${title && html`<header><h2>${title}</h2>${side && html`<div class="side">${side}</div>`}</header>`}
     ${children}
   </section>`;
@@ -105,7 +118,10 @@ export function Table({ label, cells, rows, open, keyOf, selected, onSelect }) {
               onKeyDown=${event => open && event.key === 'Enter' && event.target === event.currentTarget && open(row)}>
             ${onSelect && html`<td class="tick"><input type="checkbox" aria-label=${`Select ${keyOf(row)}`}
               checked=${selected.has(keyOf(row))} onChange=${() => onSelect(keyOf(row))} /></td>`}
-            ${cells.map(([, show, name]) => html`<td class=${name}>${show(row)}</td>`)}
+            ${cells.map(([, show, name]) => {
+              const shown = show(row);
+              return html`<td class=${name} title=${typeof shown === 'string' && shown.length > 20 ? shown : undefined}>${shown}</td>`;
+            })}
           </tr>`)}</tbody>
       </table>
     </div>`;
@@ -114,9 +130,25 @@ export function Table({ label, cells, rows, open, keyOf, selected, onSelect }) {
 let showDialog = () => {};
 let showToast = () => {};
 
-// Asks before something is done. spec: {title, text, command, reason, danger, verb, run(reason, progress)}.
+// Asks before something is done. spec: {title, text, about, command, reason, danger, verb, run(reason, progress)}. run
+// answers what to say then: a text, or {text, undo}.
 export const ask = spec => showDialog(spec);
-export const say = (text, kind) => showToast({ text, kind, at: Date.now() });
+export const say = done => showToast(typeof done === 'string' ? { text: done } : { ...done });
+
+const TOAST_MS = 6000;
+const UNDO_MS = 15000;
+
+function Toast({ toast, close }) {
+  const [error, setError] = useState(null);
+  useEffect(() => {
+    setError(null);
+    const timer = setTimeout(close, toast.undo ? UNDO_MS : TOAST_MS);
+    return () => clearTimeout(timer);
+  }, [toast]);
+  const undo = () => toast.undo().then(say, setError);
+  return html`<div class="toast"><span>${error ? error.message : toast.text}</span>
+    ${toast.undo && !error && html`<button type="button" onClick=${undo}>Undo</button>`}</div>`;
+}
 
 export function Dialogs() {
   const [spec, setSpec] = useState(null);
@@ -139,11 +171,6 @@ export function Dialogs() {
     dialog.current.showModal();
     dialog.current.querySelector(spec.reason ? 'input' : 'button[type=submit]').focus();
   }, [spec]);
-  useEffect(() => {
-    if (!toast) return undefined;
-    const timer = setTimeout(() => setToast(null), 6000);
-    return () => clearTimeout(timer);
-  }, [toast]);
   const close = () => {
     if (dialog.current) dialog.current.close(); // before that, nothing else can have the focus
     setSpec(null);
@@ -169,6 +196,7 @@ export function Dialogs() {
         <form onSubmit=${run}>
           <h2 id="dialog-title">${spec.title}</h2>
           <p>${spec.text}</p>
+          ${spec.about}
           ${spec.reason && html`<label>Reason, for the audit
             <input name="reason" required maxlength="1000" value=${reason} onInput=${e => setReason(e.target.value)} /></label>`}
           ${command && html`<p class="muted small">The same on the command line:</p><${Command} text=${command} />`}
@@ -179,5 +207,5 @@ export function Dialogs() {
           </div>
         </form>
       </dialog>`}
-    <div class="toasts" role="status" aria-live="polite">${toast && html`<p class=${`toast ${toast.kind || ''}`}>${toast.text}</p>`}</div>`;
+    <div class="toasts" role="status" aria-live="polite">${toast && html`<${Toast} toast=${toast} close=${() => setToast(null)} />`}</div>`;
 }

@@ -22,8 +22,8 @@ class DenyByDefaultTest {
           .answers(List.class)
           .handledBy(call -> List.of());
 
-  private static Routing routing(Endpoint... endpoints) {
-    return new Routing(
+  private static EndpointRoutes routing(Endpoint... endpoints) {
+    return new EndpointRoutes(
         List.of(endpoints),
         (context, guard) -> new Caller(null, "here", false),
         new Bodies(1024, Duration.ofSeconds(5), 1, 1024, Runnable::run));

@@ -1,8 +1,8 @@
 package dev.postrider.server.console;
 
-import dev.postrider.dispatch.DestinationOptions;
-import dev.postrider.dispatch.DestinationOptions.BreakerOptions;
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.DestinationOptions;
+import dev.postrider.destination.DestinationOptions.BreakerOptions;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.message.Backoff;
 import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Message;

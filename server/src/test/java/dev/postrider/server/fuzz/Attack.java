@@ -60,6 +60,16 @@ final class Attack {
     return all;
   }
 
+  /** For a file of the console, which is no endpoint. */
+  byte[] file() {
+    StringBuilder head = new StringBuilder("GET /console/");
+    String name = random.nextBoolean() ? "vendor/" : "";
+    head.append(name).append(encoded(hostile.text())).append(" HTTP/1.1\r\n");
+    header(head, "Host", "localhost");
+    header(head, hostile.pick(ODD_HEADERS), oneLine(hostile.text()));
+    return head.append("\r\n").toString().getBytes(StandardCharsets.UTF_8);
+  }
+
   private static final List<String> ODD_HEADERS =
       List.of(
           "Accept",

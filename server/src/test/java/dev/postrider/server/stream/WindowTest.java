@@ -3,8 +3,8 @@ package dev.postrider.server.stream;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.postrider.internal.stream.StreamEvent;
 import dev.postrider.message.Route;
-import dev.postrider.stream.StreamEvent;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package dev.postrider.examples.chat;
 
 import dev.postrider.examples.chat.ChatRooms.Room;
-import dev.postrider.message.Json;
+import dev.postrider.internal.text.Json;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -5,11 +5,11 @@ import dev.postrider.examples.stage.Stage;
 import dev.postrider.relay.MessageCheck;
 import dev.postrider.relay.Relay;
 import dev.postrider.relay.RouteOptions;
+import dev.postrider.schema.Schema;
 import dev.postrider.server.Metrics;
 import dev.postrider.server.Server;
 import dev.postrider.server.ServerConfig;
 import dev.postrider.server.stream.StreamConfig;
-import dev.postrider.store.Schema;
 import dev.postrider.stream.StreamDestination;
 import javax.sql.DataSource;
 

@@ -1,8 +1,8 @@
 package dev.postrider.examples.chat;
 
 import dev.postrider.enqueue.Outbox;
+import dev.postrider.internal.text.Json;
 import dev.postrider.message.Enqueued;
-import dev.postrider.message.Json;
 import dev.postrider.message.NewMessage;
 import dev.postrider.message.Route;
 import java.sql.Connection;

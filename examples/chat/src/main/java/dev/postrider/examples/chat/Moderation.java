@@ -1,6 +1,6 @@
 package dev.postrider.examples.chat;
 
-import dev.postrider.message.Json;
+import dev.postrider.internal.text.Json;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import dev.postrider.relay.MessageCheck;

@@ -1,7 +1,7 @@
 package dev.postrider.examples.domainevents;
 
 import dev.postrider.enqueue.Outbox;
-import dev.postrider.message.Json;
+import dev.postrider.internal.text.Json;
 import dev.postrider.message.NewMessage;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

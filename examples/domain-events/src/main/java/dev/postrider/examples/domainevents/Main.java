@@ -2,15 +2,15 @@ package dev.postrider.examples.domainevents;
 
 import dev.postrider.examples.stage.Stage;
 import dev.postrider.message.PostriderException;
+import dev.postrider.operations.MessageStatus;
+import dev.postrider.operations.Messages;
 import dev.postrider.rabbitmq.Broker;
 import dev.postrider.relay.Relay;
 import dev.postrider.replay.Pacer;
 import dev.postrider.replay.Replay;
 import dev.postrider.replay.ReplayFilter;
 import dev.postrider.replay.ReplayJob;
-import dev.postrider.store.MessageStatus;
-import dev.postrider.store.Messages;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import dev.postrider.testkit.RabbitServer;
 import java.sql.SQLException;
 import java.time.Duration;

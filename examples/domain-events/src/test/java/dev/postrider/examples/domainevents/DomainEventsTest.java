@@ -6,13 +6,13 @@ import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.GetResponse;
 import dev.postrider.message.MessageState;
+import dev.postrider.operations.Messages;
 import dev.postrider.relay.Relay;
 import dev.postrider.replay.Pacer;
 import dev.postrider.replay.Replay;
 import dev.postrider.replay.ReplayFilter;
 import dev.postrider.replay.ReplayJob;
-import dev.postrider.store.Messages;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.time.Duration;

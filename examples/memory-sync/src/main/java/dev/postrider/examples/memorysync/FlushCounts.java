@@ -1,7 +1,7 @@
 package dev.postrider.examples.memorysync;
 
-import dev.postrider.store.FlushOutcome;
-import dev.postrider.store.LeaseOptions;
+import dev.postrider.lease.FlushOutcome;
+import dev.postrider.lease.LeaseOptions;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 

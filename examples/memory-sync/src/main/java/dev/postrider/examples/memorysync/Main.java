@@ -1,11 +1,11 @@
 package dev.postrider.examples.memorysync;
 
 import dev.postrider.examples.stage.Stage;
+import dev.postrider.lease.FlushOutcome;
+import dev.postrider.lease.LeaseOptions;
+import dev.postrider.lease.LeaseStore;
 import dev.postrider.message.Backoff;
-import dev.postrider.store.FlushOutcome;
-import dev.postrider.store.LeaseOptions;
-import dev.postrider.store.LeaseStore;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Arrays;

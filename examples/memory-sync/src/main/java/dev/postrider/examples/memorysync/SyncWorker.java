@@ -1,11 +1,10 @@
 package dev.postrider.examples.memorysync;
 
+import dev.postrider.error.DatabaseError;
+import dev.postrider.lease.LeaseStore;
+import dev.postrider.lease.StoreException;
 import dev.postrider.message.Backoff;
-import dev.postrider.message.Claimed;
 import dev.postrider.message.Message;
-import dev.postrider.store.DatabaseError;
-import dev.postrider.store.LeaseStore;
-import dev.postrider.store.StoreException;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
@@ -41,9 +40,9 @@ final class SyncWorker {
   /** Claims a batch and works through it; returns how many notes it claimed. */
   int flush() throws InterruptedException {
     try {
-      List<Claimed> batch = store.claim(Notes.NAMESPACE, settings.batch(), settings.lease());
-      for (Claimed claimed : batch) {
-        sync(claimed.message());
+      List<Message> batch = store.claim(Notes.NAMESPACE, settings.batch(), settings.lease());
+      for (Message message : batch) {
+        sync(message);
       }
       return batch.size();
     } catch (StoreException e) {

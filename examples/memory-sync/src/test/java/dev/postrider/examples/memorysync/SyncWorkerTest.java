@@ -3,11 +3,11 @@ package dev.postrider.examples.memorysync;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.examples.stage.Stage;
+import dev.postrider.lease.FlushOutcome;
+import dev.postrider.lease.LeaseOptions;
+import dev.postrider.lease.LeaseStore;
 import dev.postrider.message.Backoff;
-import dev.postrider.store.FlushOutcome;
-import dev.postrider.store.LeaseOptions;
-import dev.postrider.store.LeaseStore;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import dev.postrider.testkit.TestPostgres;
 import java.sql.Connection;
 import java.sql.Statement;

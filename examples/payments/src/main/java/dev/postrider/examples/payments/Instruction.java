@@ -1,6 +1,6 @@
 package dev.postrider.examples.payments;
 
-import dev.postrider.message.Json;
+import dev.postrider.internal.text.Json;
 import java.util.LinkedHashMap;
 import java.util.Map;
 

@@ -8,7 +8,7 @@ import dev.postrider.message.Message;
 import dev.postrider.message.RetryPolicy;
 import dev.postrider.relay.Relay;
 import dev.postrider.relay.RelayConfig;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.security.SecureRandom;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,8 +1,8 @@
 package dev.postrider.examples.payments;
 
-import dev.postrider.dispatch.Destination;
-import dev.postrider.dispatch.DestinationOptions;
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.Destination;
+import dev.postrider.destination.DestinationOptions;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.message.RetryPolicy;
 import dev.postrider.relay.Relay;
 import dev.postrider.relay.RelayConfig;

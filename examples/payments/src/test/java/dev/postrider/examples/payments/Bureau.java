@@ -2,10 +2,10 @@ package dev.postrider.examples.payments;
 
 import static org.awaitility.Awaitility.await;
 
-import dev.postrider.dispatch.Destination;
+import dev.postrider.destination.Destination;
 import dev.postrider.examples.stage.Stage;
+import dev.postrider.internal.text.Json;
 import dev.postrider.message.Backoff;
-import dev.postrider.message.Json;
 import dev.postrider.message.Message;
 import dev.postrider.message.RetryPolicy;
 import dev.postrider.relay.Relay;

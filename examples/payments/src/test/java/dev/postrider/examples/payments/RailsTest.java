@@ -6,8 +6,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.postrider.deadletter.BlockedKey;
 import dev.postrider.deadletter.BlockedKeys;
-import dev.postrider.dispatch.DestinationOptions;
-import dev.postrider.store.Schema;
+import dev.postrider.destination.DestinationOptions;
+import dev.postrider.schema.Schema;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -17,10 +17,18 @@ class Mails {
     this.jdbc = jdbc;
   }
 
-  /** Once: a repeated delivery sends no second mail. */
-  @OutboxHandler(namespace = "shop", topic = "confirmations", name = "mails", once = true)
-  void confirm(Confirmation confirmation) {
-    jdbc.update("insert into mails (order_id) values (?)", confirmation.orderId());
-    log.info("confirmed order {}", confirmation.orderId());
+  /**
+   * Gets every order, as the broker does, and neither waits for the other. Once: a repeated
+   * delivery sends no second mail.
+   */
+  @OutboxHandler(
+      namespace = "shop",
+      topic = "orders",
+      subscription = "mails",
+      name = "mails",
+      once = true)
+  void confirm(OrderCreated order) {
+    jdbc.update("insert into mails (order_id) values (?)", order.orderId());
+    log.info("confirmed order {}", order.orderId());
   }
 }

@@ -28,7 +28,7 @@ class AotTest {
     Path sources = folder.resolve("sources");
     Path classes = folder.resolve("classes");
     process(sources, classes);
-    assertThat(reflection(classes)).contains("Mails", "Confirmation");
+    assertThat(reflection(classes)).contains("Mails", "OrderCreated");
     compile(sources, classes);
     TestPostgres database = Servers.database().another("aot" + System.nanoTime());
     try (ShopProcess shop =

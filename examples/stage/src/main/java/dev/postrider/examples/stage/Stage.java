@@ -1,8 +1,8 @@
 package dev.postrider.examples.stage;
 
 import dev.postrider.embedded.EmbeddedServer;
-import dev.postrider.store.Migrations;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Migrations;
+import dev.postrider.schema.Schema;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

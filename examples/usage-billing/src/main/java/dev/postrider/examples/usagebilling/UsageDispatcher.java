@@ -1,7 +1,7 @@
 package dev.postrider.examples.usagebilling;
 
-import dev.postrider.dispatch.DestinationOptions;
-import dev.postrider.dispatch.HandlerDestination;
+import dev.postrider.destination.DestinationOptions;
+import dev.postrider.destination.HandlerDestination;
 import dev.postrider.examples.stage.ChildProcess;
 import dev.postrider.examples.stage.Stage;
 import dev.postrider.message.Message;

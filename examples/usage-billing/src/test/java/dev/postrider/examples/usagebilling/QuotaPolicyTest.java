@@ -7,7 +7,7 @@ import dev.postrider.relay.Relay;
 import dev.postrider.replay.Pacer;
 import dev.postrider.replay.Replay;
 import dev.postrider.replay.ReplayFilter;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AutoClose;

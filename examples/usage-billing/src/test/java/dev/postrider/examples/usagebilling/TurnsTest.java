@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.enqueue.Outbox;
-import dev.postrider.message.Json;
-import dev.postrider.store.Schema;
+import dev.postrider.internal.text.Json;
+import dev.postrider.schema.Schema;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;

@@ -7,7 +7,7 @@ import dev.postrider.access.Role;
 import dev.postrider.access.Tokens;
 import dev.postrider.server.Server;
 import dev.postrider.server.ServerConfig;
-import dev.postrider.store.Schema;
+import dev.postrider.schema.Schema;
 import dev.postrider.testkit.TestPostgres;
 import java.net.URI;
 import java.net.http.HttpClient;

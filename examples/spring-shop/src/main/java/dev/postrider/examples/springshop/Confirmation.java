@@ -1,3 +1,0 @@
-package dev.postrider.examples.springshop;
-
-record Confirmation(String orderId) {}
