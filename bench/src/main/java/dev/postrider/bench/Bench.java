@@ -64,6 +64,10 @@ public final class Bench {
       return;
     }
     List<Scenario> chosen = chosen(options.scenarios());
+    ResultPage page = new ResultPage(Path.of(System.getProperty("bench.docs", "docs")));
+    if (options.writes()) {
+      page.require(chosen.stream().map(Scenario::name).toList());
+    }
     Report total = new Report("all");
     List<Report> reports = new ArrayList<>();
     try (BenchServer server = BenchServer.start(Map.of())) {
@@ -78,8 +82,7 @@ public final class Bench {
       total.print(System.out);
     }
     if (options.writes()) {
-      new ResultPage(Path.of(System.getProperty("bench.docs", "docs")))
-          .write(how(arguments), total, reports);
+      page.write(how(arguments), reports);
     }
   }
 
@@ -97,7 +100,7 @@ public final class Bench {
   }
 
   private static String how(String[] arguments) {
-    return "`scripts/bench %s` on %s, %d cores, %s, Java %s; PostgreSQL 18, 500-byte JSON."
+    return "`scripts/bench %s` on %s.%n%d cores, %s, Java %s; PostgreSQL 18, 500-byte JSON."
         .formatted(
             String.join(" ", arguments),
             LocalDate.now(ZoneOffset.UTC),
@@ -108,7 +111,7 @@ public final class Bench {
 
   private static List<Scenario> chosen(List<String> names) {
     if (names.contains("all")) {
-      return SCENARIOS.stream().filter(Scenario::inAll).toList();
+      return all();
     }
     List<Scenario> chosen = SCENARIOS.stream().filter(s -> names.contains(s.name())).toList();
     if (chosen.size() < names.size()) {
@@ -118,12 +121,16 @@ public final class Bench {
     return chosen;
   }
 
+  static List<Scenario> all() {
+    return SCENARIOS.stream().filter(Scenario::inAll).toList();
+  }
+
   private static String help() {
     return """
     usage: scripts/bench [options] all | <scenario>...
 
     Each scenario prints tables and then one line of JSON. Only ratios within a run mean much.
-    "all" also writes the measured part of docs/benchmarks.md and docs/charts.
+    "all" and "--write" also write the results to docs/benchmarks.md and docs/charts.
 
     scenarios:
     %s

@@ -27,7 +27,7 @@ record Options(
         --producers N  connections that enqueue at once (default 8)
         --workers N    claimers that drain at once (default 2)
         --clients N    stream clients (default 1000)
-        --write        write docs/benchmarks.md and docs/charts, also for less than "all"
+        --write        write the results of these scenarios to docs/benchmarks.md and docs/charts
         --help         this text
       """;
 

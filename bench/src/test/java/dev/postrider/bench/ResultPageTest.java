@@ -13,17 +13,23 @@ class ResultPageTest {
   @TempDir Path docs;
 
   @Test
-  void replacesWhatTheLastRunWroteAndNothingElse() throws Exception {
+  void replacesTheSectionsOfItsScenariosAndNothingElse() throws Exception {
     Path page = docs.resolve("benchmarks.md");
+    String other = ResultPage.begin("latency") + "\nkept\n" + ResultPage.end("latency");
     Files.writeString(
-        page, "before\n" + ResultPage.BEGIN + "\nold\n" + ResultPage.END + "\nafter\n");
+        page,
+        "before\n"
+            + ResultPage.begin("drain")
+            + "\nold\n"
+            + ResultPage.end("drain")
+            + "\n"
+            + other);
 
-    Report report = report(0.4);
-    new ResultPage(docs).write("how", report, List.of(report));
+    new ResultPage(docs).write("how", List.of(report(0.4)));
 
     assertThat(Files.readString(page))
-        .startsWith("before\n" + ResultPage.BEGIN)
-        .endsWith(ResultPage.END + "\nafter\n")
+        .startsWith("before\n" + ResultPage.begin("drain") + "\n### drain\n\nhow\n\n| ratio ")
+        .endsWith(ResultPage.end("drain") + "\n" + other)
         .doesNotContain("old")
         .contains("| drain_vs_raw_delete | 0.400 | >= 0.5 | **missed** |")
         .contains("![Bars](charts/bars.svg)");
@@ -36,8 +42,14 @@ class ResultPageTest {
   void saysWhatIsMissing() throws Exception {
     Files.writeString(docs.resolve("benchmarks.md"), "nothing to replace");
 
-    assertThatThrownBy(() -> new ResultPage(docs).write("how", report(1), List.of()))
-        .hasMessageContaining(ResultPage.BEGIN);
+    assertThatThrownBy(() -> new ResultPage(docs).require(List.of("drain")))
+        .hasMessageContaining(ResultPage.begin("drain"));
+  }
+
+  /** Also for a whole run, which takes most of an hour. */
+  @Test
+  void thePageHasASectionForEachScenario() throws Exception {
+    new ResultPage(Path.of("../docs")).require(Bench.all().stream().map(Scenario::name).toList());
   }
 
   private static Report report(double ratio) {
