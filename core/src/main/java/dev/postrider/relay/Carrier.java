@@ -10,7 +10,6 @@ import dev.postrider.internal.settle.SettlementRules;
 import dev.postrider.internal.text.Silenced;
 import dev.postrider.internal.wake.Wakeup;
 import dev.postrider.relay.RestPolicy.Rest;
-import dev.postrider.relay.Routing.Load;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

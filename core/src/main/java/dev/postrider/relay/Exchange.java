@@ -4,12 +4,12 @@ import dev.postrider.internal.claim.ClaimPath;
 import dev.postrider.internal.claim.ClaimRequest;
 import dev.postrider.internal.claim.ClaimResult;
 import dev.postrider.internal.claim.Claims;
+import dev.postrider.internal.dispatch.Dispatcher.Room;
 import dev.postrider.internal.protocol.ClaimSettlement;
 import dev.postrider.internal.protocol.Claimed;
 import dev.postrider.internal.protocol.Protocol;
 import dev.postrider.internal.settle.Settlements;
 import dev.postrider.observe.RelayListener;
-import dev.postrider.relay.Routing.Load;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -55,7 +55,10 @@ final class Exchange {
       Set<ClaimSettlement> refused, List<Claimed> claimed, boolean full, boolean partial) {}
 
   /** What one claim did. */
-  private record Claim(List<Claimed> messages, boolean full, boolean partial) {}
+  private record Claim(List<Claimed> messages, boolean full, boolean partial) {
+    /** The room was taken meanwhile, so the claim is still to be made. */
+    static final Claim WITHOUT_ROOM = new Claim(List.of(), false, true);
+  }
 
   Result run(Connection connection, int worker, List<ClaimSettlement> settling, List<Load> loads)
       throws SQLException {
@@ -81,8 +84,10 @@ final class Exchange {
 
   private Claim claim(Connection connection, int worker, Load load) throws SQLException {
     long start = System.nanoTime();
-    int room = load.room().messages();
-    boolean alone = load.room().alone();
+    Room room = load.reserve();
+    if (room == null) {
+      return Claim.WITHOUT_ROOM;
+    }
     ClaimPath path = paths.computeIfAbsent(load.feed(), feed -> new ClaimPath());
     ClaimRequest.Start from = path.start(start);
     ClaimResult found =
@@ -90,18 +95,22 @@ final class Exchange {
             connection,
             new ClaimRequest(
                 worker,
-                room,
-                load.room().bytes(),
+                room.messages(),
+                room.bytes(),
                 lease,
                 load.routes(),
                 from,
-                alone ? ClaimRequest.Kind.SUSPECT : ClaimRequest.Kind.DUE),
+                room.alone() ? ClaimRequest.Kind.SUSPECT : ClaimRequest.Kind.DUE),
             routing::name);
     long end = System.nanoTime();
     int count = found.messages().size();
+    load.took(found.messages());
+    if (count > 0) {
+      routing.served(load.feed());
+    }
     listener.claimed(count, Duration.ofNanos(end - start));
-    boolean full = count >= room - room / Protocol.FULL_SHARE;
-    if (alone) {
+    boolean full = count >= room.messages() - room.messages() / Protocol.FULL_SHARE;
+    if (room.alone()) {
       return new Claim(found.messages(), full, true);
     }
     path.took(found, from, full, start, end);

@@ -114,21 +114,6 @@ final class Routing {
     final Map<Integer, Long> ready = new HashMap<>();
   }
 
-  /**
-   * What one claim may take, for one feed. Its room is set aside until {@link #done}.
-   *
-   * @param partial whether there are more topics that are ready than one claim looks at
-   */
-  record Load(Feed feed, Room room, List<Integer> routes, boolean partial) {
-    Dispatcher dispatcher() {
-      return feed.dispatcher();
-    }
-
-    void done() {
-      dispatcher().unreserve(room);
-    }
-  }
-
   /** Reads the pauses again; returns whether something was resumed. */
   boolean refresh(Connection connection) throws SQLException {
     if (topicsChanged) {
@@ -335,7 +320,8 @@ final class Routing {
   /**
    * What may be claimed now: one claim per destination and subscription with room to spare. Not one
    * for all of them: a key's messages for two destinations in one claim would be sent side by side,
-   * and a slow destination's limits would be everyone's.
+   * and a slow destination's limits would be everyone's. The first one may take all the room of a
+   * destination, so it is the one that was served longest ago.
    *
    * @param leaving what the same transaction settles
    */
@@ -345,13 +331,21 @@ final class Routing {
         (feed, of) -> {
           Dispatcher dispatcher = feed.dispatcher();
           List<Integer> open = open(dispatcher, of);
-          Amount leaves = leaving.getOrDefault(dispatcher, Amount.NONE);
-          Room room = open.isEmpty() ? null : dispatcher.reserve(batchSize, claims, leaves);
-          if (room != null) {
-            loads.add(load(feed, room, of, open));
+          Load.Limits limits =
+              new Load.Limits(batchSize, claims, leaving.getOrDefault(dispatcher, Amount.NONE));
+          if (!open.isEmpty() && limits.leaveRoom(dispatcher)) {
+            loads.add(load(feed, limits, of, open));
           }
         });
     return loads;
+  }
+
+  /** A claim took something for this feed: those that share its destination come first now. */
+  synchronized void served(Feed feed) {
+    Traffic of = traffic.remove(feed);
+    if (of != null) {
+      traffic.put(feed, of);
+    }
   }
 
   private List<Integer> open(Dispatcher dispatcher, Traffic of) {
@@ -373,9 +367,9 @@ final class Routing {
   /**
    * Of too many topics it takes the next few, those that are ready first; the others get a part.
    */
-  private static Load load(Feed feed, Room room, Traffic of, List<Integer> open) {
+  private static Load load(Feed feed, Load.Limits limits, Traffic of, List<Integer> open) {
     if (open.size() <= ROUTES_PER_CLAIM) {
-      return new Load(feed, room, open, false);
+      return new Load(feed, limits, open, false);
     }
     List<Integer> ready = open.stream().filter(of.ready::containsKey).toList();
     int idle = Math.min(open.size() - ready.size(), IDLE_ROUTES_PER_CLAIM);
@@ -387,7 +381,7 @@ final class Routing {
         .forEach(next::add);
     of.routes.removeAll(new HashSet<>(next));
     of.routes.addAll(next);
-    return new Load(feed, room, next, most < ready.size());
+    return new Load(feed, limits, next, most < ready.size());
   }
 
   /** Whether there is any topic that this relay may claim from. */

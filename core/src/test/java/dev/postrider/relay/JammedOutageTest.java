@@ -69,6 +69,10 @@ class JammedOutageTest {
     await().until(() -> post.deliveredIds().containsAll(healthy));
     assertThat(post.heard.breakers).endsWith("closed");
     assertThat(post.delivered).hasSize(40).allMatch(message -> message.attempt() == 1);
-    assertThat(post.database.count("select count(*) from postrider.queue")).isEqualTo(3 * BLOCKED);
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(post.database.count("select count(*) from postrider.queue"))
+                    .isEqualTo(3 * BLOCKED));
   }
 }

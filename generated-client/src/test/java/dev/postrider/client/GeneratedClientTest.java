@@ -118,7 +118,10 @@ class GeneratedClientTest {
     CreatedToken made =
         tokens.postTokens(
             new PostTokensRequest().name("ann").role(PostTokensRequest.RoleEnum.VIEWER));
-    assertThat(new OverviewApi(client(made.getSecret())).getAudit(null, 10, null, null, null, null).getItems())
+    assertThat(
+            new OverviewApi(client(made.getSecret()))
+                .getAudit(null, 10, null, null, null, null)
+                .getItems())
         .isNotEmpty();
     assertThat(tokens.deleteTokensId(made.getId()).getRevoked()).isEqualTo(made.getId());
     assertThatThrownBy(() -> new OverviewApi(client(made.getSecret())).getStatus())

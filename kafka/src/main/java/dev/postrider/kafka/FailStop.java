@@ -9,6 +9,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -48,7 +49,11 @@ final class FailStop {
   private boolean failed;
   private final List<Failure> failures = new ArrayList<>();
 
-  private record Failure(RunReceipt receipt, Exception error, @Nullable SendFailure sendFailure) {
+  private record Failure(
+      RunReceipt receipt,
+      Exception error,
+      @Nullable RecordMetadata metadata,
+      @Nullable SendFailure sendFailure) {
     /** Whether the error is about this record, and not about what the client did with it. */
     boolean isItsOwn() {
       return error.getClass() != KafkaException.class;
@@ -88,8 +93,8 @@ final class FailStop {
     return null;
   }
 
-  void acknowledged(RunReceipt receipt, Outcome delivered) {
-    producer.acknowledged();
+  void acknowledged(RunReceipt receipt, @Nullable RecordMetadata metadata, Outcome delivered) {
+    producer.acknowledged(metadata);
     if (!receipt.isFirst()) {
       return;
     }
@@ -103,7 +108,9 @@ final class FailStop {
   /** The client did not take it, so nothing is lost by it: those before it go on. */
   SendFailure notTaken(RunReceipt receipt, Exception error, boolean thrown) {
     SendFailure sendFailure =
-        thrown && error instanceof RuntimeException e ? producer.threw(e) : producer.failed(error);
+        thrown && error instanceof RuntimeException e
+            ? producer.threw(e)
+            : producer.failed(error, null);
     if (receipt.isFirst()) {
       if (blames(sendFailure.outcome())) {
         stumbled.add(receipt.key);
@@ -115,7 +122,7 @@ final class FailStop {
   }
 
   /** On the client's thread, which sends nothing until this returns. */
-  void failed(RunReceipt receipt, Exception error) {
+  void failed(RunReceipt receipt, Exception error, @Nullable RecordMetadata metadata) {
     boolean first;
     synchronized (this) {
       first = !failed;
@@ -124,14 +131,15 @@ final class FailStop {
     SendFailure sendFailure = null;
     if (first) {
       sendFailure =
-          producer.failed(error); // before it is stopped: what it says of the producer counts
+          producer.failed(
+              error, metadata); // before it is stopped: what it says of the producer counts
       stopped.accept(producer);
       producer.stop(ABORTED);
       log.info("event=kafka_run_stopped reason=\"{}\"", sendFailure.outcome());
     }
     if (receipt.isFirst()) {
       synchronized (this) {
-        failures.add(new Failure(receipt, error, sendFailure));
+        failures.add(new Failure(receipt, error, metadata, sendFailure));
       }
       end(receipt);
     }
@@ -166,7 +174,7 @@ final class FailStop {
       SendFailure sendFailure = failure.sendFailure();
       boolean own = failure.isItsOwn() || (nobodysOwn && sendFailure != null);
       if (sendFailure == null || !own) {
-        sendFailure = producer.failed(failure.error());
+        sendFailure = producer.failed(failure.error(), failure.metadata());
       }
       Outcome outcome = sendFailure.outcome();
       if (own && blames(outcome)) {

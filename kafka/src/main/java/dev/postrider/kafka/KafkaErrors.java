@@ -1,7 +1,9 @@
 package dev.postrider.kafka;
 
+import dev.postrider.kafka.Arrivals.Reach;
 import dev.postrider.kafka.SendFailure.Scope;
 import dev.postrider.message.Outcome;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -32,21 +34,29 @@ import org.apache.kafka.common.errors.UnsupportedVersionException;
 /** The table of errors: by class, never by text; the first that fits counts. Thread-safe. */
 final class KafkaErrors {
   private static final int LONGEST = 500;
+  private static final Duration SOON = Duration.ofMillis(50);
 
   private enum Kind {
     TERMINAL,
     RETRYABLE,
     UNAVAILABLE,
-    /** Unavailable, unless others get through: then it is this partition alone. */
+    /**
+     * Unavailable, unless others get through. Then it is this partition alone; or it is slow, if it
+     * takes others: the message is not to blame for waiting.
+     */
     STALLED;
 
-    Outcome outcome(String code, String error, boolean othersArrive) {
+    Outcome outcome(String code, String error, Reach reach) {
       return switch (this) {
         case TERMINAL -> Outcome.terminal(code, error);
         case RETRYABLE -> Outcome.retryable(code, error);
         case UNAVAILABLE -> Outcome.unavailable(code, error);
         case STALLED ->
-            othersArrive ? Outcome.retryable(code, error) : Outcome.unavailable(code, error);
+            switch (reach) {
+              case NONE -> Outcome.unavailable(code, error);
+              case ELSEWHERE -> Outcome.retryable(code, error);
+              case ITS_PARTITION -> Outcome.notSent(code, error, SOON);
+            };
       };
     }
   }
@@ -127,14 +137,14 @@ final class KafkaErrors {
   /**
    * What became of a record.
    *
-   * @param othersArrive whether the broker has lately acknowledged other records
+   * @param reach which other records were acknowledged lately
    */
-  SendFailure of(Throwable error, boolean othersArrive) {
+  SendFailure of(Throwable error, Reach reach) {
     Throwable reason = reason(error);
     for (Rule rule : RULES) {
       if (rule.error().isInstance(reason)) {
         Kind kind = deadAtOnce.contains(rule.code()) ? Kind.TERMINAL : rule.kind();
-        Outcome outcome = kind.outcome(rule.code(), text(error), othersArrive);
+        Outcome outcome = kind.outcome(rule.code(), text(error), reach);
         return new SendFailure(outcome, rule.scope());
       }
     }
@@ -146,11 +156,10 @@ final class KafkaErrors {
    * takes no more records: closed, or in an error it does not leave.
    */
   SendFailure ofThrown(Throwable error) {
-    SendFailure sendFailure = of(error, false);
+    SendFailure sendFailure = of(error, Reach.NONE);
     return sendFailure.scope() == Scope.MESSAGE || sendFailure.scope() == Scope.DESTINATION
         ? sendFailure
-        : new SendFailure(
-            Outcome.unavailable("kafka_producer_failed", text(error)), Scope.PRODUCER);
+        : new SendFailure(Outcome.unavailable("kafka_producer_failed", text(error)), Scope.PRODUCER);
   }
 
   /** A wait that ended without metadata has, as its cause, what the broker said of the topic. */

@@ -10,6 +10,7 @@ import java.util.function.LongSupplier;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.errors.ApiException;
 import org.jspecify.annotations.Nullable;
 
@@ -75,7 +76,7 @@ final class LiveProducer {
       var unused = producer.partitionsFor(topic);
       return null;
     } catch (ApiException e) {
-      return failed(e);
+      return failed(e, null);
     } catch (RuntimeException e) {
       return threw(e);
     }
@@ -86,8 +87,8 @@ final class LiveProducer {
     var unused = producer.send(record, callback);
   }
 
-  void acknowledged() {
-    arrivals.at(nanoClock.getAsLong());
+  void acknowledged(@Nullable RecordMetadata metadata) {
+    arrivals.at(metadata, nanoClock.getAsLong());
     acked = true;
     suspect = false;
   }
@@ -96,10 +97,10 @@ final class LiveProducer {
     return acked;
   }
 
-  /** The verdict on an error that the callback got. */
-  SendFailure failed(Exception error) {
+  /** The sendFailure on an error that the callback got, with these metadata if it got any. */
+  SendFailure failed(Exception error, @Nullable RecordMetadata metadata) {
     long now = nanoClock.getAsLong();
-    SendFailure sendFailure = errors.of(error, arrivals.within(recentNanos, now));
+    SendFailure sendFailure = errors.of(error, arrivals.within(recentNanos, metadata, now));
     Outcome end = retired;
     if (sendFailure.scope() == Scope.UNKNOWN && end != null) {
       return new SendFailure(end, Scope.PRODUCER);
@@ -111,7 +112,7 @@ final class LiveProducer {
     return sendFailure;
   }
 
-  /** The verdict on an error that send threw. */
+  /** The sendFailure on an error that send threw. */
   SendFailure threw(RuntimeException error) {
     Outcome end = retired;
     SendFailure sendFailure =

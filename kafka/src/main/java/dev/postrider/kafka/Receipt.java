@@ -35,16 +35,13 @@ final class Receipt implements Callback {
   @Override
   public void onCompletion(@Nullable RecordMetadata metadata, @Nullable Exception error) {
     if (error == null) {
-      producer.acknowledged();
+      producer.acknowledged(metadata);
       // Without an offset: the broker had it already from an earlier try.
       boolean known = metadata != null && metadata.hasOffset();
       answer(known ? Outcome.delivered(String.valueOf(metadata)) : Outcome.delivered());
     } else {
-      SendFailure sendFailure = producer.failed(error);
-      fail(
-          isInnocent(error, sendFailure)
-              ? new SendFailure(REFUSED_BATCH, Scope.UNKNOWN)
-              : sendFailure);
+      SendFailure sendFailure = producer.failed(error, metadata);
+      fail(isInnocent(error, sendFailure) ? new SendFailure(REFUSED_BATCH, Scope.UNKNOWN) : sendFailure);
     }
   }
 

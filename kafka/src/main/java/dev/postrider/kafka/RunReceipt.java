@@ -45,11 +45,13 @@ final class RunReceipt implements Callback {
       // Without an offset: the broker had it already from an earlier try.
       boolean known = metadata != null && metadata.hasOffset();
       producer.acknowledged(
-          this, known ? Outcome.delivered(String.valueOf(metadata)) : Outcome.delivered());
+          this,
+          metadata,
+          known ? Outcome.delivered(String.valueOf(metadata)) : Outcome.delivered());
     } else if (Thread.currentThread() == sender) {
       notTaken = error;
     } else {
-      producer.failed(this, error);
+      producer.failed(this, error, metadata);
     }
   }
 

@@ -6,16 +6,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.ScramCredentialInfo;
 import org.apache.kafka.clients.admin.ScramMechanism;
 import org.apache.kafka.clients.admin.UserScramCredentialUpsertion;
 import org.apache.kafka.common.acl.AccessControlEntry;
+import org.apache.kafka.common.acl.AccessControlEntryFilter;
 import org.apache.kafka.common.acl.AclBinding;
+import org.apache.kafka.common.acl.AclBindingFilter;
 import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.acl.AclPermissionType;
 import org.apache.kafka.common.resource.PatternType;
 import org.apache.kafka.common.resource.ResourcePattern;
+import org.apache.kafka.common.resource.ResourcePatternFilter;
 import org.apache.kafka.common.resource.ResourceType;
 
 /**
@@ -76,6 +80,24 @@ final class Broker {
             new AccessControlEntry(
                 "User:" + user, "*", AclOperation.WRITE, AclPermissionType.ALLOW));
     administer(admin -> admin.createAcls(List.of(acl)).all().get(30, TimeUnit.SECONDS));
+  }
+
+  static void forbidToWrite(String user, String topic) {
+    AclBindingFilter all =
+        new AclBindingFilter(
+            new ResourcePatternFilter(ResourceType.TOPIC, topic, PatternType.LITERAL),
+            new AccessControlEntryFilter(
+                "User:" + user, null, AclOperation.ANY, AclPermissionType.ANY));
+    administer(admin -> admin.deleteAcls(List.of(all)).all().get(30, TimeUnit.SECONDS));
+  }
+
+  static void addPartitions(String topic, int total) {
+    administer(
+        admin ->
+            admin
+                .createPartitions(Map.of(topic, NewPartitions.increaseTo(total)))
+                .all()
+                .get(30, TimeUnit.SECONDS));
   }
 
   private interface Act {

@@ -2,6 +2,7 @@ package dev.postrider.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.postrider.kafka.Arrivals.Reach;
 import dev.postrider.kafka.SendFailure.Scope;
 import dev.postrider.message.Outcome;
 import java.time.Duration;
@@ -11,7 +12,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.LeaderNotAvailableException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.RetriableException;
@@ -67,7 +70,7 @@ class KafkaErrorsTest {
     "POLICY_VIOLATION, retryable kafka_error, UNKNOWN",
   })
   void brokersCodes(Errors code, String expected, Scope scope) {
-    SendFailure sendFailure = errors.of(code.exception(), false);
+    SendFailure sendFailure = errors.of(code.exception(), Reach.NONE);
     assertThat(Sample.code(sendFailure.outcome())).isEqualTo(expected);
     assertThat(sendFailure.scope()).isEqualTo(scope);
   }
@@ -76,12 +79,12 @@ class KafkaErrorsTest {
   void whatSomebodyCanMendIsTerminalIfOneSaysSoAndNothingElseChanges() {
     KafkaErrors strict =
         new KafkaErrors(new SecretMask(Map.of()), Set.of("kafka_topic_authorization"));
-    SendFailure sendFailure = strict.of(Errors.TOPIC_AUTHORIZATION_FAILED.exception(), false);
+    SendFailure sendFailure = strict.of(Errors.TOPIC_AUTHORIZATION_FAILED.exception(), Reach.NONE);
     assertThat(Sample.code(sendFailure.outcome())).isEqualTo("terminal kafka_topic_authorization");
     for (Errors code : Errors.values()) {
       if (code != Errors.NONE && code != Errors.TOPIC_AUTHORIZATION_FAILED) {
-        assertThat(strict.of(code.exception(), false))
-            .isEqualTo(errors.of(code.exception(), false));
+        assertThat(strict.of(code.exception(), Reach.NONE))
+            .isEqualTo(errors.of(code.exception(), Reach.NONE));
       }
     }
   }
@@ -89,8 +92,8 @@ class KafkaErrorsTest {
   @ParameterizedTest
   @EnumSource(value = Errors.class, mode = EnumSource.Mode.EXCLUDE, names = "NONE")
   void noErrorCountsAsDeliveredAndNoneThatMayPassAsDead(Errors code) {
-    for (boolean othersArrive : List.of(true, false)) {
-      Outcome outcome = errors.of(code.exception(), othersArrive).outcome();
+    for (Reach reach : Reach.values()) {
+      Outcome outcome = errors.of(code.exception(), reach).outcome();
       assertThat(outcome).isNotInstanceOf(Outcome.Delivered.class);
       if (code.exception() instanceof RetriableException) {
         assertThat(outcome).isNotInstanceOf(Outcome.Terminal.class);
@@ -102,14 +105,16 @@ class KafkaErrorsTest {
   void aWaitForMetadataIsJudgedByWhatTheBrokerSaid() {
     TimeoutException unknown =
         new TimeoutException("after 500 ms", new UnknownTopicOrPartitionException("not here"));
-    assertThat(Sample.code(errors.of(unknown, false).outcome()))
+    assertThat(Sample.code(errors.of(unknown, Reach.NONE).outcome()))
         .isEqualTo("retryable kafka_unknown_topic");
     TimeoutException election =
         new TimeoutException("after 500 ms", new LeaderNotAvailableException("soon"));
-    assertThat(errors.of(election, false).scope()).isEqualTo(Scope.TOPIC);
-    SendFailure silence = errors.of(new TimeoutException("after 500 ms"), false);
+    assertThat(errors.of(election, Reach.NONE).scope()).isEqualTo(Scope.TOPIC);
+    SendFailure silence = errors.of(new TimeoutException("after 500 ms"), Reach.NONE);
     assertThat(silence.scope()).isEqualTo(Scope.DESTINATION);
-    assertThat(Sample.code(errors.of(new BufferExhaustedException("full"), true).outcome()))
+    assertThat(
+            Sample.code(
+                errors.of(new BufferExhaustedException("full"), Reach.ITS_PARTITION).outcome()))
         .isEqualTo("unavailable kafka_buffer_full");
   }
 
@@ -126,28 +131,49 @@ class KafkaErrorsTest {
   @Test
   void aTimeoutIsThePartitionsIfOthersArriveAndTheClustersIfNot() {
     TimeoutException timeout = new TimeoutException("expired");
-    assertThat(producer.failed(timeout).outcome()).isInstanceOf(Outcome.Unavailable.class);
-    producer.acknowledged();
+    RecordMetadata metadata = of(0);
+    assertThat(producer.failed(timeout, metadata).outcome())
+        .isInstanceOf(Outcome.Unavailable.class);
+    producer.acknowledged(of(1));
     now.addAndGet(Duration.ofSeconds(9).toNanos());
-    assertThat(producer.failed(timeout).outcome()).isInstanceOf(Outcome.Retryable.class);
+    assertThat(producer.failed(timeout, metadata).outcome()).isInstanceOf(Outcome.Retryable.class);
     now.addAndGet(Duration.ofSeconds(2).toNanos());
-    assertThat(producer.failed(timeout).outcome()).isInstanceOf(Outcome.Unavailable.class);
+    assertThat(producer.failed(timeout, metadata).outcome())
+        .isInstanceOf(Outcome.Unavailable.class);
     assertThat(broken).isEmpty();
+  }
+
+  private static RecordMetadata of(int partition) {
+    return new RecordMetadata(new TopicPartition("topic", partition), -1, -1, -1, -1, -1);
+  }
+
+  @Test
+  @Tag("EN-18")
+  void aTimeoutIsNobodysFaultIfItsPartitionTakesOthers() {
+    TimeoutException timeout = new TimeoutException("expired");
+    producer.acknowledged(of(0));
+    producer.acknowledged(of(1));
+    now.addAndGet(Duration.ofSeconds(6).toNanos());
+    producer.acknowledged(of(1));
+    now.addAndGet(Duration.ofSeconds(6).toNanos());
+    assertThat(producer.failed(timeout, of(0)).outcome()).isInstanceOf(Outcome.Retryable.class);
+    assertThat(producer.failed(timeout, of(1)).outcome()).isInstanceOf(Outcome.NotSent.class);
+    assertThat(producer.failed(timeout, null).outcome()).isInstanceOf(Outcome.Retryable.class);
   }
 
   @Test
   void errorsThatNobodyKnowsAndNothingElseEndAProducer() {
     KafkaException unknown = new KafkaException("what is this?");
-    producer.failed(unknown);
+    producer.failed(unknown, null);
     now.addAndGet(Duration.ofSeconds(4).toNanos());
-    producer.failed(unknown);
-    producer.acknowledged();
+    producer.failed(unknown, null);
+    producer.acknowledged(null);
     now.addAndGet(Duration.ofSeconds(4).toNanos());
-    producer.failed(unknown);
+    producer.failed(unknown, null);
     assertThat(broken).isEmpty();
     now.addAndGet(Duration.ofSeconds(5).toNanos());
-    producer.failed(unknown);
-    producer.failed(unknown);
+    producer.failed(unknown, null);
+    producer.failed(unknown, null);
     assertThat(broken).hasSize(1);
   }
 }

@@ -56,7 +56,8 @@ class KafkaPageTest {
     String page = Files.readString(PAGE);
     for (Errors error : Errors.values()) {
       if (error != Errors.NONE) {
-        String[] words = Sample.code(errors.of(error.exception(), false).outcome()).split(" ", 2);
+        SendFailure sendFailure = errors.of(error.exception(), Arrivals.Reach.NONE);
+        String[] words = Sample.code(sendFailure.outcome()).split(" ", 2);
         assertThat(page).containsPattern("\\| " + words[0] + "[^|]*\\|[^|]*`" + words[1] + "`");
       }
     }

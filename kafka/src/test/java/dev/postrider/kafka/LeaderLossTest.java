@@ -121,7 +121,7 @@ class LeaderLossTest {
       }
       untilAnotherLeads(topic.name, leader, true);
       assertNothingLostAndAllInOrder(trial, topic.name);
-      trial.assertNoAttemptForInnocents();
+      trial.assertNoAttemptForInnocents("kafka_timeout");
     }
   }
 

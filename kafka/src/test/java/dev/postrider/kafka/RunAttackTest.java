@@ -76,23 +76,35 @@ class RunAttackTest {
       if (this == FROZEN) {
         Broker.SERVER.freeze();
         try {
-          trial.untilTimeout();
+          trial.release();
+          trial.untilAnswered("kafka_timeout");
         } finally {
           Broker.SERVER.thaw();
         }
       } else if (this == KILLED) {
         Broker.SERVER.kill();
+        trial.release();
         Broker.SERVER.restart();
       }
     }
+  }
+
+  /** How messages come. */
+  enum Pace {
+    /** All at once, before the relay starts: runs are long. */
+    BURST,
+    /** A few at a time while it runs: runs are short, and single messages stand between them. */
+    PACED
   }
 
   static List<Arguments> attacks() {
     List<Arguments> all = new ArrayList<>();
     for (int trial = 0; trial < TRIALS; trial++) {
       for (Attack attack : Attack.values()) {
-        for (DeadPolicy policy : DeadPolicy.values()) {
-          all.add(Arguments.of(attack, policy, SEED + trial));
+        for (Pace pace : Pace.values()) {
+          for (DeadPolicy policy : DeadPolicy.values()) {
+            all.add(Arguments.of(attack, pace, policy, SEED + trial));
+          }
         }
       }
     }
@@ -114,19 +126,25 @@ class RunAttackTest {
 
   @ParameterizedTest
   @MethodSource("attacks")
-  void keepsOrderLosesNothingAndBlamesNobodyElse(Attack attack, DeadPolicy policy, long seed)
-      throws Exception {
+  void keepsOrderLosesNothingAndBlamesNobodyElse(
+      Attack attack, Pace pace, DeadPolicy policy, long seed) throws Exception {
     Random random = new Random(seed);
     try (Topic topic = Topic.create(attack.topic());
         Trial trial =
             new Trial(database(), topic, config(Broker.SERVER.address(), topic).build(), policy)) {
-      trial.enqueue(attack == Attack.INVALID ? 0 : Trial.KEYLESS, attack.spoil(), random);
-      trial.start();
+      int keyless = attack == Attack.INVALID ? 0 : Trial.KEYLESS;
+      if (pace == Pace.BURST) {
+        trial.enqueue(keyless, attack.spoil(), random);
+        trial.start();
+      } else {
+        trial.start();
+        trial.enqueuePaced(keyless, attack.spoil(), random);
+      }
       trial.untilRecords(1 + random.nextInt(300));
       attack.hit(trial);
       trial.finish();
       trial.assertNothingLostAndAllInOrder();
-      trial.assertNoAttemptForInnocents();
+      trial.assertNoAttemptForInnocents("kafka_timeout");
     }
   }
 }

@@ -25,7 +25,7 @@ final class Topic implements AutoCloseable {
   private final KafkaConsumer<byte[], byte[]> consumer;
   private final List<TopicPartition> partitions = new ArrayList<>();
 
-  private Topic(String address, String name) {
+  private Topic(String address, String name, int count) {
     this.name = name;
     this.consumer =
         new KafkaConsumer<>(
@@ -42,7 +42,7 @@ final class Topic implements AutoCloseable {
                 5_000),
             new ByteArrayDeserializer(),
             new ByteArrayDeserializer());
-    for (int partition = 0; partition < 4; partition++) {
+    for (int partition = 0; partition < count; partition++) {
       partitions.add(new TopicPartition(name, partition));
     }
     consumer.assign(partitions);
@@ -65,7 +65,12 @@ final class Topic implements AutoCloseable {
 
   /** One that exists, with four partitions. */
   static Topic at(String address, String name) {
-    return new Topic(address, name);
+    return at(address, name, 4);
+  }
+
+  /** One that exists, with so many partitions. */
+  static Topic at(String address, String name, int partitions) {
+    return new Topic(address, name, partitions);
   }
 
   /** Everything that is there, a partition's records in their order. */

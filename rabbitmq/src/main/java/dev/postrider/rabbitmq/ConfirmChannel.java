@@ -194,12 +194,11 @@ final class ConfirmChannel implements ConfirmListener, ReturnListener {
   boolean giveUpOverdue(long nowNanos, Outcome outcome) {
     boolean any = false;
     for (Map.Entry<Long, PendingConfirm> entry : unconfirmed.entrySet()) {
-      if (!entry.getValue().overdue(nowNanos)) {
-        break;
+      if (entry.getValue().overdue(nowNanos)) { // one that was suspect is older than its neighbours
+        any = true;
+        remove(entry.getKey());
+        entry.getValue().settle(outcome);
       }
-      any = true;
-      remove(entry.getKey());
-      entry.getValue().settle(outcome);
     }
     return any;
   }

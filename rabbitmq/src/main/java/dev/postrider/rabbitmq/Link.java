@@ -81,7 +81,7 @@ final class Link implements ConfirmChannel.Watcher, BlockedListener {
   }
 
   /** The channels that a batch may use. */
-  List<ConfirmChannel> openLanes() {
+  List<ConfirmChannel> openChannels() {
     List<ConfirmChannel> open = new ArrayList<>(confirmChannels.size());
     confirmChannels.forEach(
         confirmChannel -> {
@@ -120,7 +120,18 @@ final class Link implements ConfirmChannel.Watcher, BlockedListener {
     }
   }
 
-  /** A message and its way. */
+  /** Publishes one that was suspect; false if no channel or not enough room is there for it. */
+  boolean publishFreed(PendingConfirm pendingConfirm) {
+    List<ConfirmChannel> open = openChannels();
+    if (open.isEmpty() || !hasRoom()) {
+      return false;
+    }
+    ConfirmChannel confirmChannel = open.get(Math.floorMod(pendingConfirm.id.hashCode(), open.size()));
+    publish(List.of(new QueuedPublish(confirmChannel, pendingConfirm)), pendingConfirm.publication.body().length);
+    return true;
+  }
+
+  /** A pendingConfirm and its way. */
   record QueuedPublish(ConfirmChannel confirmChannel, PendingConfirm pendingConfirm) {
     private void publish() {
       confirmChannel.publish(pendingConfirm);
@@ -178,9 +189,7 @@ final class Link implements ConfirmChannel.Watcher, BlockedListener {
   @Override
   public void confirmed(PendingConfirm pendingConfirm, boolean delivered) {
     confirmedAtNanos = System.nanoTime();
-    if (delivered) {
-      suspects.clear(pendingConfirm);
-    }
+    suspects.clear(pendingConfirm);
   }
 
   /** One of them is to blame. Unless it is the only one, each is published again by itself. */

@@ -12,8 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Suspect messages, one at a time on a channel of their own: if the broker closes it, there is no
- * doubt which one did it. Holds no more than the relay has handed over. Thread-safe; publishes on
- * the worker's single thread.
+ * doubt which one did it. Those that are not suspect any more when their turn comes go the usual
+ * way. Holds no more than the relay has handed over. Thread-safe; publishes on the worker's single
+ * thread.
  */
 final class Quarantine implements ConfirmChannel.Watcher {
   private static final Duration RETRY = Duration.ofSeconds(1);
@@ -65,10 +66,14 @@ final class Quarantine implements ConfirmChannel.Watcher {
    */
   private @Nullable PendingConfirm next() {
     for (PendingConfirm next = waiting.poll(); next != null; next = waiting.poll()) {
-      if (config.pipelining() || !link.suspects().hasExchange(next.publication.exchange())) {
+      if (config.pipelining()) {
         return next;
       }
-      condemned.add(next);
+      if (link.suspects().hasExchange(next.publication.exchange())) {
+        condemned.add(next);
+      } else if (link.suspects().has(next) || !link.publishFreed(next)) {
+        return next;
+      }
     }
     return condemned.poll();
   }
@@ -160,8 +165,10 @@ final class Quarantine implements ConfirmChannel.Watcher {
     if (current != null) {
       current.giveUpAll(outcome);
     }
-    for (PendingConfirm pendingConfirm = next(); pendingConfirm != null; pendingConfirm = next()) {
-      pendingConfirm.settle(outcome);
+    for (Queue<PendingConfirm> queue : List.of(waiting, condemned)) {
+      for (PendingConfirm pendingConfirm = queue.poll(); pendingConfirm != null; pendingConfirm = queue.poll()) {
+        pendingConfirm.settle(outcome);
+      }
     }
   }
 }

@@ -38,7 +38,7 @@ public final class RabbitDestination implements Destination {
   @Override
   public synchronized void deliver(List<Message> batch, Answers answers) {
     Link link = reconnector.link();
-    List<ConfirmChannel> confirmChannels = link == null ? List.of() : link.openLanes();
+    List<ConfirmChannel> confirmChannels = link == null ? List.of() : link.openChannels();
     if (link == null || confirmChannels.isEmpty()) {
       Outcome why =
           link == null ? reconnector.absence() : Replies.channelClosed("all channels are closed");

@@ -28,7 +28,7 @@ final class Reconnector implements AutoCloseable {
 
   private final RabbitConfig config;
   private final NettyConnections connections;
-  private final Suspects suspects = new Suspects();
+  private final Suspects suspects;
   private final ScheduledExecutorService worker;
   private final CountDownLatch firstTry = new CountDownLatch(1);
   private volatile @Nullable Link link;
@@ -39,6 +39,8 @@ final class Reconnector implements AutoCloseable {
   Reconnector(RabbitConfig config) {
     this.config = config;
     this.connections = new NettyConnections(config.broker());
+    // With pipelining, all of a key's messages would have to wait for the first one's answer.
+    this.suspects = new Suspects(!config.exchange().isFixed() && !config.pipelining());
     this.worker =
         Executors.newSingleThreadScheduledExecutor(
             task -> {

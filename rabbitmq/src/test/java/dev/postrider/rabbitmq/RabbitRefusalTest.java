@@ -113,6 +113,37 @@ class RabbitRefusalTest {
     assertThat(distinct(broker.take(missing))).hasSize(30);
   }
 
+  /** A producer may name another one with each message. */
+  @Test
+  @Tag("HE-3")
+  @Tag("EN-17")
+  void exchangesThatAreMissingTakeNoNeighboursAlong() throws Exception {
+    String plenty = TestBroker.unique("plenty");
+    broker.exchangeAndQueue(plenty, Map.of());
+    await()
+        .until(() -> Given.code(Given.answer(destination, Given.message(name))).equals("delivered"));
+    Set<String> expected = new HashSet<>();
+    for (int batch = 0; batch < 5; batch++) {
+      List<Message> messages = new ArrayList<>();
+      for (int i = 0; i < 10; i++) {
+        messages.addAll(Given.messages(plenty, 20));
+        messages.add(Given.message(TestBroker.unique("missing")));
+      }
+      List<Outcome> outcomes = Given.answers(destination, messages);
+      for (int i = 0; i < messages.size(); i++) {
+        boolean good = messages.get(i).route().topic().equals(plenty);
+        assertThat(Given.code(outcomes.get(i)))
+            .isEqualTo(good ? "delivered" : "retryable no_exchange");
+        if (good) {
+          expected.add(messages.get(i).id().toString());
+        }
+      }
+    }
+    List<GetResponse> arrived = broker.take(plenty);
+    assertThat(distinct(arrived)).isEqualTo(expected);
+    assertThat(arrived).as("none arrived twice").hasSize(expected.size());
+  }
+
   /** As a relay does: what was not sent comes again. Collects what was charged an attempt. */
   private void untilAnswered(List<Message> messages, Set<UUID> charged) {
     List<Message> left = new ArrayList<>(messages);

@@ -160,6 +160,7 @@ class AnswersTest {
     get("/v1/subscriptions");
     post("/v1/subscriptions/resume", mail);
     post("/v1/subscriptions/remove", mail);
+    post("/v1/subscriptions/discard", mail.replace("}", ", \"reason\": \"no longer used\"}"));
   }
 
   private static void replays() {

@@ -19,6 +19,7 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -31,6 +32,8 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -43,6 +46,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 /** Destinations of the properties, with real brokers. */
 @Tag("OP-5")
 class DestinationTest {
+  private static final String AMQPS = "spring.rabbitmq.addresses=amqps://shop:one@127.0.0.1:5671";
   private static final String WAITING = "select count(*) from postrider.queue";
 
   @Configuration(proxyBeanMethods = false)
@@ -134,6 +138,32 @@ class DestinationTest {
       untilDelivered(database);
     }
     assertThat(taken(name).getEnvelope().getRoutingKey()).isEqualTo("order.created");
+  }
+
+  /** Spring's client would use TLS, so this one must not send the password without it. */
+  @Test
+  void rabbitUsesTlsIfSpringDoes() {
+    TestPostgres database = Apps.database();
+    String stores =
+        "spring.rabbitmq.ssl.trust-store=file:%s/lib/security/cacerts"
+            .formatted(System.getProperty("java.home"));
+    String password = "spring.rabbitmq.ssl.trust-store-password=changeit";
+    for (String tls : List.of("spring.rabbitmq.ssl.enabled=true", AMQPS)) {
+      try (var app = Apps.start(database, Shop.class, tls)) {
+        assertThat(new SpringBrokers(app.getBeanFactory()).rabbit())
+            .extracting(SpringBrokers.Rabbit::tls)
+            .isNotNull();
+      }
+      try (var app = Apps.start(database, Shop.class, tls, stores, password)) {
+        SpringBrokers brokers = new SpringBrokers(app.getBeanFactory());
+        assertThatThrownBy(brokers::rabbit).isInstanceOf(StartException.class);
+      }
+    }
+    try (var app = Apps.start(database, Shop.class)) {
+      assertThat(new SpringBrokers(app.getBeanFactory()).rabbit())
+          .extracting(SpringBrokers.Rabbit::tls)
+          .isNull();
+    }
   }
 
   @Test
@@ -235,6 +265,27 @@ class DestinationTest {
     FailureAnalysis failure = without(EventLoopGroup.class);
     assertThat(failure.getDescription()).contains("older than postrider-rabbitmq needs");
     assertThat(failure.getAction()).contains("rabbit-amqp-client.version");
+  }
+
+  /** What is wrong with the settings of a route and a destination, given as key=value pairs. */
+  @ParameterizedTest
+  @CsvSource({
+    "routes[0].namespace=shop, postrider.routes[0].destination is missing",
+    "routes[0].destination=live, postrider.routes[0].namespace is missing",
+    "routes[0].namespace=shop routes[0].destination=live, names the destination \"live\"",
+    "routes[0].namespace=shop routes[0].destination=x destinations.x.timeout=5s,"
+        + " postrider.destinations.x.type is missing",
+    "routes[0].namespace=shop routes[0].destination=x destinations.x.type=rabitmq,"
+        + " postrider.destinations.x.type is \"rabitmq\""
+  })
+  void aMissingOrWrongSettingIsReportedWithItsKey(String settings, String expected) {
+    TestPostgres database = Apps.database();
+    String[] properties =
+        Arrays.stream(settings.split(" ")).map("postrider."::concat).toArray(String[]::new);
+    assertThatThrownBy(() -> Apps.start(database, Shop.class, properties))
+        .rootCause()
+        .isInstanceOf(StartException.class)
+        .hasMessageContaining(expected);
   }
 
   @Test

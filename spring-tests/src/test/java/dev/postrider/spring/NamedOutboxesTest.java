@@ -208,6 +208,23 @@ class NamedOutboxesTest {
   }
 
   @Test
+  void aWrongSettingIsReportedWithItsWholeKey(CapturedOutput output) {
+    TestPostgres orders = Apps.database();
+    TestPostgres billing = Apps.database();
+    assertThatThrownBy(
+        () ->
+            start(
+                Shop.class,
+                orders,
+                billing,
+                "postrider.outboxes.billing.routes[0].namespace=shop",
+                "postrider.outboxes.billing.routes[0].destination=broker",
+                "postrider.outboxes.billing.destinations.broker.type=rabbit"));
+    assertThat(output)
+        .contains("postrider.outboxes.billing.destinations.broker.type is \"rabbit\"");
+  }
+
+  @Test
   void aQualifierThatIsNotThereIsReported(CapturedOutput output) {
     TestPostgres orders = Apps.database();
     assertThatThrownBy(() -> start(Misnamed.class, orders, orders));

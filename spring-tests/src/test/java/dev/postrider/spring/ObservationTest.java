@@ -3,27 +3,38 @@ package dev.postrider.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.GetResponse;
 import dev.postrider.message.Message;
 import dev.postrider.message.NewMessage;
 import dev.postrider.testkit.TestPostgres;
+import dev.postrider.testkit.TestRabbit;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.tracing.Tracer;
 import java.util.List;
 import java.util.Objects;
+import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** One trace from the publisher to the handler. */
+/** One trace from the publisher to the handler, or to the consumer of a broker. */
 @Tag("OP-5")
 class ObservationTest {
+  private static final String WAITING = "select count(*) from postrider.queue";
+  private static final String SAMPLED = "management.tracing.sampling.probability=1.0";
+  private static final String NO_EXPORT_3 = "management.otlp.tracing.export.enabled=false";
+  private static final String NO_EXPORT_4 = "management.tracing.export.enabled=false";
+
   static class Mails {
     final List<String> traces = new CopyOnWriteArrayList<>();
     final List<String> headers = new CopyOnWriteArrayList<>();
@@ -42,6 +53,10 @@ class ObservationTest {
 
   @Configuration(proxyBeanMethods = false)
   @EnableAutoConfiguration
+  static class Nothing {}
+
+  @Configuration(proxyBeanMethods = false)
+  @EnableAutoConfiguration
   static class Shop {
     @Bean
     Mails mails(Tracer tracer) {
@@ -49,31 +64,70 @@ class ObservationTest {
     }
   }
 
+  /** Consumers of a broker continue the trace, too. */
   @Test
-  void theHandlerContinuesTheTraceOfThePublisher() {
+  void aBrokerGetsTheTraceOfThePublisher() throws Exception {
     TestPostgres database = Apps.database();
+    String name = "traced-" + UUID.randomUUID();
     try (var app =
         Apps.start(
             database,
-            Shop.class,
-            "management.tracing.sampling.probability=1.0",
-            "management.otlp.tracing.export.enabled=false",
-            "management.tracing.export.enabled=false")) {
-      Tracer tracer = app.getBean(Tracer.class);
-      AtomicReference<String> trace = new AtomicReference<>();
-      Observation.start("request", app.getBean(ObservationRegistry.class))
-          .observe(
-              () -> {
-                trace.set(Objects.requireNonNull(tracer.currentSpan()).context().traceId());
-                new TransactionTemplate(app.getBean(PlatformTransactionManager.class))
-                    .executeWithoutResult(
-                        status ->
-                            app.getBean(TransactionalOutbox.class)
-                                .publish(NewMessage.to("shop", "orders").json("7").build()));
-              });
-      Mails mails = app.getBean(Mails.class);
-      await().untilAsserted(() -> assertThat(mails.traces).containsExactly(trace.get()));
-      assertThat(mails.headers).singleElement().asString().contains(trace.get());
+            Nothing.class,
+            SAMPLED,
+            NO_EXPORT_3,
+            NO_EXPORT_4,
+            "postrider.destinations.broker.type=rabbitmq",
+            "postrider.destinations.broker.uri=" + TestRabbit.uri(),
+            "postrider.destinations.broker.exchange=" + name,
+            "postrider.destinations.broker.topology.exchanges[0].name=" + name,
+            "postrider.destinations.broker.topology.queues[0].name=" + name,
+            "postrider.destinations.broker.topology.bindings[0].queue=" + name,
+            "postrider.destinations.broker.topology.bindings[0].exchange=" + name,
+            "postrider.routes[0].namespace=shop",
+            "postrider.routes[0].destination=broker")) {
+      String trace = publish(app);
+      await().untilAsserted(() -> assertThat(database.count(WAITING)).isZero());
+      ConnectionFactory factory = new ConnectionFactory();
+      factory.setUri(TestRabbit.uri());
+      try (Connection connection = factory.newConnection()) {
+        GetResponse message =
+            Objects.requireNonNull(connection.createChannel().basicGet(name, true));
+        assertThat(String.valueOf(message.getProps().getHeaders().get("traceparent")))
+            .contains(trace);
+      }
     }
+  }
+
+  @Test
+  void theHandlerContinuesTheTraceOfThePublisher() {
+    TestPostgres database = Apps.database();
+    try (var app = Apps.start(database, Shop.class, SAMPLED, NO_EXPORT_3, NO_EXPORT_4)) {
+      String trace = publish(app);
+      Mails mails = app.getBean(Mails.class);
+      await().untilAsserted(() -> assertThat(mails.traces).containsExactly(trace));
+      assertThat(mails.headers).singleElement().asString().contains(trace);
+    }
+  }
+
+  /** Publishes within an observation; returns its trace. */
+  private static String publish(ConfigurableApplicationContext app) {
+    Tracer tracer = app.getBean(Tracer.class);
+    AtomicReference<String> trace = new AtomicReference<>();
+    Observation.start("request", app.getBean(ObservationRegistry.class))
+        .observe(
+            () -> {
+              trace.set(Objects.requireNonNull(tracer.currentSpan()).context().traceId());
+              new TransactionTemplate(app.getBean(PlatformTransactionManager.class))
+                  .executeWithoutResult(
+                      status ->
+                          app.getBean(TransactionalOutbox.class)
+                              .publish(
+                                  NewMessage.to("shop", "orders")
+                                      .aggregate("order", "1")
+                                      .eventType("created")
+                                      .json("7")
+                                      .build()));
+            });
+    return trace.get();
   }
 }

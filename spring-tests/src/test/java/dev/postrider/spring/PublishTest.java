@@ -173,6 +173,25 @@ class PublishTest {
   }
 
   @Test
+  void inAReadOnlyTransactionItFailsAndSaysWhatToDo() {
+    TestPostgres database = Apps.database();
+    database.execute("create table purchase (id text primary key)");
+    for (String jpa : List.of(Apps.NO_JPA, Apps.WITH_JPA)) {
+      try (var app = Apps.start(database, Shop.class, jpa)) {
+        TransactionalOutbox outbox = app.getBean(TransactionalOutbox.class);
+        TransactionTemplate reading = transaction(app);
+        reading.setReadOnly(true);
+        assertThatThrownBy(
+                () -> reading.executeWithoutResult(status -> outbox.publish(created("1"))))
+            .isInstanceOf(OutsideTransactionException.class)
+            .hasMessageContaining("read-only")
+            .hasMessageContaining("nothing was written");
+      }
+    }
+    assertThat(database.column(PAYLOADS)).isEmpty();
+  }
+
+  @Test
   void jooqWritesInTheSameTransaction() {
     TestPostgres database = Apps.database();
     database.execute("create table purchase (id text primary key)");

@@ -34,6 +34,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -141,6 +143,22 @@ class SpringRelayTest {
     @Bean
     Unreadable unreadable() {
       return new Unreadable();
+    }
+  }
+
+  static class Asynchronous {
+    @Async
+    @OutboxHandler(namespace = "shop", topic = "orders")
+    void created(String payload) {}
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  @EnableAutoConfiguration
+  @EnableAsync
+  static class AsynchronousHandlers {
+    @Bean
+    Asynchronous asynchronous() {
+      return new Asynchronous();
     }
   }
 
@@ -373,6 +391,14 @@ class SpringRelayTest {
     assertThat(output)
         .contains("takes a java.util.Map<java.lang.String, java.lang.Object>")
         .contains("Headers are a Map<String, String>.");
+  }
+
+  /** It would return before its work is done: a failure would lose the message. */
+  @Test
+  void anAsynchronousHandlerIsRefused(CapturedOutput output) {
+    TestPostgres database = Apps.database();
+    assertThatThrownBy(() -> Apps.start(database, AsynchronousHandlers.class));
+    assertThat(output).contains("is @Async").contains("Remove @Async");
   }
 
   @Test

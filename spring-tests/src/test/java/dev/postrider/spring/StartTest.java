@@ -8,6 +8,8 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.jdbc.DataSourceBuilder;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -99,6 +101,36 @@ class StartTest {
     database.execute("delete from postrider.migration where file = 'functions'");
     assertThatThrownBy(() -> Apps.start(database, Plain.class, "postrider.migrate=false"));
     assertThat(output).contains("is older than this version").contains("it lacks functions");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "postrider.migrat",
+        "postrider.relay.pol-interval",
+        "postrider.destinations.broker.exchnge",
+        "postrider.outboxes.billing.retention.mesages"
+      })
+  void aPropertyThatDoesNotExistIsReported(String name, CapturedOutput output) {
+    TestPostgres database = Apps.database();
+    String[] settings = {name + "=1", "postrider.destinations.broker.type=stream"};
+    assertThatThrownBy(() -> Apps.start(database, Plain.class, settings));
+    assertThat(output).contains(name).contains("left unbound");
+  }
+
+  @Test
+  void aSchemaThatCannotHaveItsNameIsReported(CapturedOutput output) {
+    TestPostgres database = Apps.database();
+    assertThatThrownBy(() -> Apps.start(database, Plain.class, "postrider.schema=Bad-Name"));
+    assertThat(output).contains("Bad-Name").contains("Set postrider.schema to another name.");
+  }
+
+  @Test
+  void anotherDatabaseThanPostgresIsReported(CapturedOutput output) {
+    assertThatThrownBy(() -> Apps.start(Plain.class, "spring.datasource.url=jdbc:h2:mem:shop"));
+    assertThat(output)
+        .contains("The DataSource of the outbox is on H2. Postrider needs PostgreSQL.")
+        .contains("@AutoConfigureTestDatabase(replace = Replace.NONE)");
   }
 
   @Test

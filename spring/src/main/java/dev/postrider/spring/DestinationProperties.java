@@ -18,10 +18,10 @@ import org.springframework.util.unit.DataSize;
  * @param breaker When to stop sending to the destination for a while.
  * @param envelope Format: payload, standard, cloudevents-binary or cloudevents-structured.
  * @param source Source of CloudEvents, such as /shop.
- * @param sslBundle RabbitMQ, webhook: name of the SSL bundle (spring.ssl.bundle.*) for TLS.
+ * @param sslBundle RabbitMQ, Kafka, webhook: name of the SSL bundle (spring.ssl.bundle.*) for TLS.
  * @param connectTimeout RabbitMQ, webhook: time for connecting.
  * @param addresses RabbitMQ: brokers as host:port. Without addresses and uri, Spring's own
- *     connection details (spring.rabbitmq.*) are used.
+ *     addresses, login and TLS (spring.rabbitmq.*) are used.
  * @param uri RabbitMQ: address as amqp:// or amqps:// URI.
  * @param virtualHost RabbitMQ: virtual host.
  * @param user RabbitMQ: user name.
@@ -37,8 +37,8 @@ import org.springframework.util.unit.DataSize;
  *     confirmation of the one before.
  * @param maxMessageBytes RabbitMQ: largest message that the broker takes.
  * @param topology RabbitMQ: exchanges, queues and bindings to declare.
- * @param bootstrapServers Kafka: brokers as host:port. Without them, Spring's own connection
- *     details (spring.kafka.*) are used.
+ * @param bootstrapServers Kafka: brokers as host:port. Without them, Spring's own addresses, login
+ *     and TLS (spring.kafka.*) are used.
  * @param topic Kafka: template of the topic.
  * @param deliveryTimeout Kafka: time for the brokers' acknowledgement.
  * @param maxBlock Kafka: how long sending may block.

@@ -10,21 +10,28 @@ import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.ssl.NoSuchSslBundleException;
+import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.util.ClassUtils;
 
 /** Opens the destinations of the properties. */
 final class Destinations {
+  private final String prefix;
   private final OutboxSchema database;
   private final SpringBrokers brokers;
   private final ObjectProvider<SslBundles> bundles;
   private final @Nullable ClassLoader classes;
 
+  /**
+   * @param prefix of the outbox's properties
+   */
   Destinations(
+      String prefix,
       OutboxSchema database,
       SpringBrokers brokers,
       ObjectProvider<SslBundles> bundles,
       @Nullable ClassLoader classes) {
+    this.prefix = prefix;
     this.database = database;
     this.brokers = brokers;
     this.bundles = bundles;
@@ -45,9 +52,9 @@ final class Destinations {
   }
 
   Destination open(String name, DestinationProperties settings) {
-    String key = "postrider.destinations." + name;
+    String key = prefix + ".destinations." + name;
     try {
-      return switch (settings.type()) {
+      return switch (given(key + ".type", settings.type(), "rabbitmq")) {
         case "stream" -> new StreamDestination(database.dataSource(), database.schema());
         case "rabbitmq" -> {
           require(key, "rabbitmq", "dev.postrider.rabbitmq.RabbitDestination");
@@ -56,7 +63,7 @@ final class Destinations {
         }
         case "kafka" -> {
           require(key, "kafka", "dev.postrider.kafka.KafkaDestination");
-          yield KafkaOpener.open(key, settings, brokers);
+          yield KafkaOpener.open(key, settings, brokers, bundle(settings));
         }
         case "webhook" -> {
           require(key, "webhook", "dev.postrider.webhook.WebhookDestination");
@@ -78,8 +85,13 @@ final class Destinations {
   }
 
   private @Nullable SSLContext tls(DestinationProperties settings) {
-    String bundle = settings.sslBundle();
-    return bundle == null ? null : bundles.getObject().getBundle(bundle).createSslContext();
+    SslBundle bundle = bundle(settings);
+    return bundle == null ? null : bundle.createSslContext();
+  }
+
+  private @Nullable SslBundle bundle(DestinationProperties settings) {
+    String name = settings.sslBundle();
+    return name == null ? null : bundles.getObject().getBundle(name);
   }
 
   private void require(String key, String module, String type) {

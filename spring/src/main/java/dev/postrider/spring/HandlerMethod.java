@@ -15,6 +15,8 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.scheduling.annotation.Async;
 
 /** Calls a method with what it asks for of a message. Thread-safe if the bean is. */
 final class HandlerMethod implements MessageHandler {
@@ -67,6 +69,14 @@ final class HandlerMethod implements MessageHandler {
         payloads++;
       }
     }
+    if (asynchronous(bean, method)) {
+      throw new StartException(
+          "The @OutboxHandler method %s is @Async: it returns before its work is done, so a failure"
+                  .formatted(method)
+              + " or a crash would lose the message.",
+          "Remove @Async. The relay calls handlers on threads of its own; their number is"
+              + " @OutboxHandler(threads = …).");
+    }
     boolean answers = method.getReturnType() == void.class;
     if (payloads > 1 || !(answers || method.getReturnType() == Outcome.class)) {
       throw new StartException(
@@ -75,6 +85,11 @@ final class HandlerMethod implements MessageHandler {
               + " the headers and int for the attempt, and let it return void or Outcome.");
     }
     return arguments;
+  }
+
+  private static boolean asynchronous(Class<?> bean, Method method) {
+    return AnnotatedElementUtils.hasAnnotation(method, Async.class)
+        || AnnotatedElementUtils.hasAnnotation(bean, Async.class);
   }
 
   private static Function<Message, Object> payload(

@@ -25,9 +25,10 @@ final class NoOutboxFailureAnalyzer extends AbstractFailureAnalyzer<NoSuchBeanDe
     }
     return new FailureAnalysis(
         "A TransactionalOutbox is needed, but the application has no DataSource, or"
-            + " postrider.enabled is false.",
+            + " postrider.enabled is false, or this is a test of a slice without an outbox.",
         "Add spring-boot-starter-jdbc or spring-boot-starter-data-jpa and set"
-            + " spring.datasource.url to a PostgreSQL database, or define a DataSource bean.",
+            + " spring.datasource.url to a PostgreSQL database, or define a DataSource bean. In a"
+            + " test, use @OutboxTest instead of a slice such as @DataJpaTest or @JdbcTest.",
         rootFailure);
   }
 }

@@ -2,6 +2,7 @@ package dev.postrider.spring;
 
 import dev.postrider.enqueue.Outbox;
 import dev.postrider.message.JsonCodec;
+import dev.postrider.message.PostriderException;
 import dev.postrider.observe.RelayListener;
 import dev.postrider.schema.Schema;
 import dev.postrider.spring.PostriderAutoConfiguration.PersistenceFlush;
@@ -29,7 +30,16 @@ final class OutboxParts {
   }
 
   OutboxSchema schema(DataSource dataSource, OutboxProperties settings) {
-    return OutboxSchema.ready(dataSource, new Schema(settings.schema()), settings.migrate());
+    return OutboxSchema.ready(dataSource, named(settings.schema()), settings.migrate());
+  }
+
+  private static Schema named(String name) {
+    try {
+      return new Schema(name);
+    } catch (PostriderException e) {
+      throw new StartException(
+          String.valueOf(e.getMessage()), "Set postrider.schema to another name.", e);
+    }
   }
 
   DataSource onlyDataSource() {
@@ -67,16 +77,23 @@ final class OutboxParts {
             beans.getBeanProvider(JsonCodec.class).getIfAvailable(),
             beans.getBeanProvider(PlatformTransactionManager.class),
             beans.getBeanProvider(HandlerScope.class).getIfAvailable(() -> HandlerScope.NONE));
+    String prefix = prefix(name);
     return new RelayPlan(
+        prefix,
         settings,
         database,
         new Destinations(
+            prefix,
             database,
             new SpringBrokers(beans),
             beans.getBeanProvider(SslBundles.class),
             beans.getBeanClassLoader()),
         new Handlers(beans, database, parts),
         () -> connections(name, settings.relay(), database.dataSource()));
+  }
+
+  private static String prefix(String outbox) {
+    return outbox.isEmpty() ? "postrider" : "postrider.outboxes." + outbox;
   }
 
   TransactionalOutbox outbox(
@@ -116,8 +133,7 @@ final class OutboxParts {
       String outbox, PostriderProperties.Relay settings, DataSource pool) {
     @Nullable String name = settings.dataSource();
     if (name != null) {
-      String prefix = outbox.isEmpty() ? "postrider" : "postrider.outboxes." + outbox;
-      return dataSource(prefix + ".relay.data-source", name);
+      return dataSource(prefix(outbox) + ".relay.data-source", name);
     }
     if (!settings.ownConnections()) {
       return pool;

@@ -18,6 +18,7 @@ record OutboxSchema(DataSource dataSource, Schema schema) {
   static OutboxSchema ready(DataSource dataSource, Schema schema, boolean migrate) {
     Migrations migrations = new Migrations(schema);
     try {
+      requirePostgres(dataSource);
       if (migrate) {
         migrations.apply(dataSource);
       } else {
@@ -26,6 +27,8 @@ record OutboxSchema(DataSource dataSource, Schema schema) {
         }
       }
       return new OutboxSchema(dataSource, schema);
+    } catch (StartException e) {
+      throw e;
     } catch (PostriderException e) {
       throw new StartException(String.valueOf(e.getMessage()), action(schema, migrate), e);
     } catch (SQLException e) {
@@ -41,14 +44,30 @@ record OutboxSchema(DataSource dataSource, Schema schema) {
     }
   }
 
+  private static void requirePostgres(DataSource dataSource) throws SQLException {
+    try (Connection connection = dataSource.getConnection()) {
+      String product = connection.getMetaData().getDatabaseProductName();
+      if (!product.equals("PostgreSQL")) {
+        throw new StartException(
+            "The DataSource of the outbox is on %s. Postrider needs PostgreSQL.".formatted(product),
+            "Set spring.datasource.url to a PostgreSQL database. In a test that replaces the"
+                + " DataSource, such as @DataJpaTest, add"
+                + " @AutoConfigureTestDatabase(replace = Replace.NONE). If the application has a"
+                + " PostgreSQL DataSource too, name its bean in postrider.data-source. Without an"
+                + " outbox, set postrider.enabled=false.");
+      }
+    }
+  }
+
   private static String action(Schema schema, boolean migrate) {
     return migrate
         ? "Check the database that the DataSource names and the privileges of its login. If the"
             + " login may not create tables, let its owner run the script of"
             + " new Migrations(new Schema(\"%s\")).script(), and set postrider.migrate=false."
                 .formatted(schema.name())
-        : "Set postrider.migrate=true, or run ./postrider migrate, or add the script of"
-            + " new Migrations(new Schema(\"%s\")).script() to your Flyway or Liquibase changes."
+        : "Set postrider.migrate=true, or run ./postrider migrate, or add the script that"
+            + " ./postrider migrate --print writes (in Java: new Migrations(new"
+            + " Schema(\"%s\")).script()) to your Flyway or Liquibase changes."
                 .formatted(schema.name());
   }
 }

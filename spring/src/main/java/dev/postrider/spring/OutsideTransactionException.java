@@ -9,4 +9,8 @@ public final class OutsideTransactionException extends PostriderException {
   OutsideTransactionException(String message) {
     super(message);
   }
+
+  OutsideTransactionException(String message, Throwable cause) {
+    super(message, cause);
+  }
 }

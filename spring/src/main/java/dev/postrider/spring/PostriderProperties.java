@@ -6,10 +6,11 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.NestedConfigurationProperty;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * What can be configured. Immutable.
+ * What can be configured. A name that does not exist is an error at start. Immutable.
  *
  * @param enabled Whether to set up the outbox at all.
  * @param migrate Whether to create and upgrade the tables at start. If false, they are checked.
@@ -28,7 +29,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param outboxes Further outboxes, for messages of other DataSources, by name.
  * @param console A Postrider server's console in this application, behind its security.
  */
-@ConfigurationProperties("postrider")
+@ConfigurationProperties(value = "postrider", ignoreUnknownFields = false)
 public record PostriderProperties(
     @DefaultValue("true") boolean enabled,
     @DefaultValue("true") boolean migrate,
@@ -40,7 +41,7 @@ public record PostriderProperties(
     @DefaultValue Map<String, DestinationProperties> destinations,
     @DefaultValue List<Route> routes,
     @DefaultValue Retention retention,
-    @DefaultValue ArchiveProperties archive,
+    @DefaultValue @NestedConfigurationProperty ArchiveProperties archive,
     @DefaultValue Modulith modulith,
     @DefaultValue Map<String, OutboxProperties> outboxes,
     @DefaultValue Console console) {

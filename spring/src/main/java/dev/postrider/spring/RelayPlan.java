@@ -29,18 +29,24 @@ final class RelayPlan {
   private static final Logger log = LoggerFactory.getLogger(RelayPlan.class);
   private static final String ANY = "*";
 
+  private final String prefix;
   private final OutboxProperties properties;
   private final OutboxSchema database;
   private final Destinations destinations;
   private final Handlers handlers;
   private final Supplier<DataSource> connections;
 
+  /**
+   * @param prefix of the outbox's properties
+   */
   RelayPlan(
+      String prefix,
       OutboxProperties properties,
       OutboxSchema database,
       Destinations destinations,
       Handlers handlers,
       Supplier<DataSource> connections) {
+    this.prefix = prefix;
     this.properties = properties;
     this.database = database;
     this.destinations = destinations;
@@ -86,16 +92,8 @@ final class RelayPlan {
   List<Line> lines() {
     RetryPolicy usual = RelaySettings.retry(RetryPolicy.DEFAULT, properties.retry());
     List<Line> lines = new ArrayList<>();
-    for (PostriderProperties.Route route : properties.routes()) {
-      RetryPolicy own = RelaySettings.retry(usual, route.retry());
-      lines.add(
-          new Line(
-              route.namespace(),
-              route.topic(),
-              named(route.subscription()),
-              route.destination(),
-              own,
-              null));
+    for (int i = 0; i < properties.routes().size(); i++) {
+      lines.add(line("%s.routes[%d]".formatted(prefix, i), properties.routes().get(i), usual));
     }
     for (Handlers.Found found : handlers.find()) {
       OutboxHandler marked = found.marked();
@@ -110,6 +108,16 @@ final class RelayPlan {
     }
     check(lines);
     return lines;
+  }
+
+  private static Line line(String key, PostriderProperties.Route route, RetryPolicy usual) {
+    return new Line(
+        Destinations.given(key + ".namespace", route.namespace(), "shop"),
+        route.topic(),
+        named(route.subscription()),
+        Destinations.given(key + ".destination", route.destination(), "broker"),
+        RelaySettings.retry(usual, route.retry()),
+        null);
   }
 
   /** The default subscription may be called by its name. */
@@ -241,8 +249,8 @@ final class RelayPlan {
         throw new StartException(
             "The route of %s/%s names the destination \"%s\", which does not exist."
                 .formatted(line.namespace(), line.topic(), line.destination()),
-            "Define postrider.destinations.%s, or name one of %s."
-                .formatted(line.destination(), names));
+            "Define %s.destinations.%s, or name one of %s."
+                .formatted(prefix, line.destination(), names));
       }
       if (line.handler() != null && !names.add(line.destination())) {
         throw new StartException(

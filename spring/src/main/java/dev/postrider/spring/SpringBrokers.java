@@ -1,11 +1,13 @@
 package dev.postrider.spring;
 
+import java.security.NoSuchAlgorithmException;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.BeanWrapper;
-import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.util.ClassUtils;
 
@@ -14,14 +16,15 @@ import org.springframework.util.ClassUtils;
  * and of {@code @ServiceConnection}. Their types moved in Spring Boot 4, so they are found by name.
  */
 final class SpringBrokers {
-  private static final List<String> RABBIT =
+  static final List<String> RABBIT =
       List.of(
           "org.springframework.boot.autoconfigure.amqp.RabbitConnectionDetails",
           "org.springframework.boot.amqp.autoconfigure.RabbitConnectionDetails");
-  private static final List<String> KAFKA =
+  static final List<String> RABBIT_SETTINGS =
       List.of(
-          "org.springframework.boot.autoconfigure.kafka.KafkaConnectionDetails",
-          "org.springframework.boot.kafka.autoconfigure.KafkaConnectionDetails");
+          "org.springframework.boot.autoconfigure.amqp.RabbitProperties",
+          "org.springframework.boot.amqp.autoconfigure.RabbitProperties");
+  static final List<String> KAFKA = List.of("org.springframework.kafka.core.ProducerFactory");
 
   private final ListableBeanFactory beans;
 
@@ -38,45 +41,88 @@ final class SpringBrokers {
       @Nullable SSLContext tls) {}
 
   @Nullable Rabbit rabbit() {
-    BeanWrapper details = details(RABBIT);
-    if (details == null || !(details.getPropertyValue("addresses") instanceof List<?> addresses)) {
+    Typed details = bean(RABBIT);
+    if (details == null || !(details.get("getAddresses") instanceof List<?> addresses)) {
       return null;
     }
     return new Rabbit(
         addresses.stream().map(SpringBrokers::address).toList(),
-        (String) details.getPropertyValue("username"),
-        (String) details.getPropertyValue("password"),
-        (String) details.getPropertyValue("virtualHost"),
-        details.getPropertyValue("sslBundle") instanceof SslBundle bundle
+        (String) details.get("getUsername"),
+        (String) details.get("getPassword"),
+        (String) details.get("getVirtualHost"),
+        details.get("getSslBundle") instanceof SslBundle bundle
             ? bundle.createSslContext()
-            : null);
+            : tlsWithoutBundle());
+  }
+
+  /** Of {@code spring.rabbitmq.ssl.enabled} and of addresses with amqps://. */
+  private @Nullable SSLContext tlsWithoutBundle() {
+    Typed settings = bean(RABBIT_SETTINGS);
+    Object ssl = settings == null ? null : settings.get("getSsl");
+    if (ssl == null || !Boolean.TRUE.equals(Typed.of(ssl).get("determineEnabled"))) {
+      return null;
+    }
+    if (Typed.of(ssl).get("getKeyStore") != null || Typed.of(ssl).get("getTrustStore") != null) {
+      throw new StartException(
+          "A RabbitMQ destination uses the address of spring.rabbitmq, whose TLS has a key store or"
+              + " a trust store.",
+          "Move the stores to an SSL bundle (spring.ssl.bundle.jks.NAME), and set"
+              + " spring.rabbitmq.ssl.bundle to its name.");
+    }
+    try {
+      return SSLContext.getDefault();
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   /** A record of host and port. */
   private static String address(Object record) {
-    try {
-      var host = record.getClass().getMethod("host").invoke(record);
-      var port = record.getClass().getMethod("port").invoke(record);
-      return host + ":" + port;
-    } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException("an address of another kind: " + record.getClass(), e);
+    return Typed.of(record).get("host") + ":" + Typed.of(record).get("port");
+  }
+
+  /**
+   * The settings of Spring's producer for Kafka: those of {@code spring.kafka.*} with its
+   * connection details. Empty if Spring has none.
+   */
+  Map<?, ?> kafka() {
+    Typed factory = bean(KAFKA);
+    return factory != null && factory.get("getConfigurationProperties") instanceof Map<?, ?> all
+        ? all
+        : Map.of();
+  }
+
+  /** An object whose methods are called by their names, with the type that hints name. */
+  private record Typed(Class<?> type, Object object) {
+    static Typed of(Object object) {
+      return new Typed(object.getClass(), object);
+    }
+
+    @Nullable Object get(String method) {
+      try {
+        return type.getMethod(method).invoke(object);
+      } catch (ReflectiveOperationException e) {
+        throw new IllegalStateException("%s has no method %s".formatted(type, method), e);
+      }
     }
   }
 
-  /** Kafka's brokers; empty if Spring knows none. */
-  List<String> kafka() {
-    BeanWrapper details = details(KAFKA);
-    return details != null && details.getPropertyValue("bootstrapServers") instanceof List<?> all
-        ? all.stream().map(String::valueOf).toList()
-        : List.of();
-  }
-
-  private @Nullable BeanWrapper details(List<String> names) {
+  private @Nullable Typed bean(Collection<String> names) {
     for (String name : names) {
       if (ClassUtils.isPresent(name, getClass().getClassLoader())) {
         Class<?> type = ClassUtils.resolveClassName(name, getClass().getClassLoader());
-        Object bean = beans.getBeanProvider(type).getIfUnique();
-        return bean == null ? null : PropertyAccessorFactory.forBeanPropertyAccess(bean);
+        try {
+          Object bean = beans.getBeanProvider(type).getIfAvailable();
+          return bean == null ? null : new Typed(type, bean);
+        } catch (NoUniqueBeanDefinitionException e) {
+          throw new StartException(
+              "A destination says nothing about where its broker is, and there are several beans of"
+                  + " type %s.".formatted(type.getName()),
+              "Set the addresses under postrider.destinations, or mark one of the beans %s with"
+                      .formatted(e.getBeanNamesFound())
+                  + " @Primary.",
+              e);
+        }
       }
     }
     return null;

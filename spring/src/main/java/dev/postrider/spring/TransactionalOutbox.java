@@ -23,6 +23,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * Thread-safe.
  */
 public final class TransactionalOutbox {
+  private static final String READ_ONLY = "25006";
+
   private final DataSource dataSource;
   private final Outbox outbox;
   private final OpenTransaction transaction;
@@ -68,7 +70,8 @@ public final class TransactionalOutbox {
    * Publishes one message. With JPA, pending changes of entities are written first. If the dedupe
    * key is known nothing is written, and the answer is the first message's.
    *
-   * @throws OutsideTransactionException if no transaction is open on the DataSource of this outbox
+   * @throws OutsideTransactionException if no transaction that can write is open on the DataSource
+   *     of this outbox
    * @throws NoRouteException if no relay has a route for the topic, unless {@code
    *     postrider.unrouted} says otherwise
    * @throws dev.postrider.message.InvalidMessageException if a field is missing or over its limit
@@ -117,6 +120,13 @@ public final class TransactionalOutbox {
           });
       return answers;
     } catch (SQLException e) {
+      if (READ_ONLY.equals(e.getSQLState())) {
+        throw new OutsideTransactionException(
+            "publish was called in a read-only transaction; nothing was written. Remove readOnly ="
+                + " true from its @Transactional, or publish in a transaction of its own:"
+                + " @Transactional(propagation = Propagation.REQUIRES_NEW)",
+            e);
+      }
       RuntimeException translated = errors.translate("publish", null, e);
       throw translated == null ? new UncategorizedSQLException("publish", null, e) : translated;
     } finally {

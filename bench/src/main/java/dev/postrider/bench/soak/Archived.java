@@ -3,11 +3,11 @@ package dev.postrider.bench.soak;
 import dev.postrider.archive.ArchiveConfig;
 import dev.postrider.archive.DirectoryStorage;
 import dev.postrider.destination.HandlerDestination;
+import dev.postrider.internal.retention.RetentionState;
 import dev.postrider.message.Outcome;
 import dev.postrider.relay.Relay;
 import dev.postrider.relay.RelayConfig;
 import dev.postrider.retention.RetentionConfig;
-import dev.postrider.internal.retention.RetentionState;
 import dev.postrider.schema.Schema;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -32,7 +32,8 @@ final class Archived implements AutoCloseable {
 
   /** Otherwise a run is due after a hundredth of its retention, half an hour. */
   private static final String DUE =
-      "update postrider.retention set finished_at = '-infinity' where task = 'messages'";
+      "update postrider.retention set finished_at = now() - interval '1 day'"
+          + " where task = 'messages'";
 
   private final DataSource dataSource;
   private final Path directory;

@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
 final class Capacity {
   private static final int CANDIDATES = 16;
 
+  /** So long a claim waits for room that is worth it. Then it takes what there is. */
+  private static final long WORTH_NANOS = 50_000_000;
+
   private final DestinationOptions options;
   private int inFlight;
   private long bytesInFlight;
@@ -21,6 +24,7 @@ final class Capacity {
   private boolean aloneOut;
   private long isolatingSinceNanos;
   private long isolateAgainNanos = System.nanoTime();
+  private long tookAtNanos = System.nanoTime() - WORTH_NANOS;
 
   Capacity(DestinationOptions options) {
     this.options = options;
@@ -66,17 +70,32 @@ final class Capacity {
 
   @Nullable Room reserve(
       Breakers breakers, int batchSize, int claims, Amount leaving, long nowNanos) {
-    Room room =
-        switch (breakers.state(nowNanos)) {
-          case OPEN -> null;
-          case HALF_OPEN -> breakers.probing() || reserved > 0 ? null : candidates();
-          case CLOSED -> isolating ? alone() : share(batchSize, claims, leaving);
-        };
+    Room room = room(breakers, batchSize, claims, leaving, nowNanos);
     if (room != null) {
+      aloneOut |= room.alone();
       reserved += room.messages();
       bytesReserved += room.bytes();
     }
     return room;
+  }
+
+  /** What a claim may take now; null if nothing. */
+  @Nullable Room room(Breakers breakers, int batchSize, int claims, Amount leaving, long nowNanos) {
+    return switch (breakers.state(nowNanos)) {
+      case OPEN -> null;
+      case HALF_OPEN -> breakers.probing() || reserved > 0 ? null : candidates();
+      case CLOSED -> isolating ? alone() : share(batchSize, claims, leaving, nowNanos);
+    };
+  }
+
+  /** Of the room that was set aside a claim needs only this: the rest is free for others. */
+  Room keep(Room room, Amount claimed, long nowNanos) {
+    if (claimed.messages() > 0) {
+      tookAtNanos = nowNanos;
+    }
+    reserved += claimed.messages() - room.messages();
+    bytesReserved += claimed.bytes() - room.bytes();
+    return new Room(claimed.messages(), claimed.bytes(), room.probe(), room.alone());
   }
 
   void unreserve(Room room) {
@@ -86,11 +105,7 @@ final class Capacity {
   }
 
   private @Nullable Room alone() {
-    if (inFlight + reserved > 0) {
-      return null;
-    }
-    aloneOut = true;
-    return new Room(1, options.maxBytesInFlight(), false, true);
+    return inFlight + reserved > 0 ? null : new Room(1, options.maxBytesInFlight(), false, true);
   }
 
   /** A few messages for a probe: the first may be for a target that is not to be tried now. */
@@ -102,13 +117,15 @@ final class Capacity {
 
   /**
    * The room for one claim: its share of what is free. Null if less than an eighth of a batch is
-   * free.
+   * free, unless nothing was claimed for a moment: a slow destination would otherwise keep a
+   * message waiting until an eighth of a batch of others is delivered.
    */
-  private @Nullable Room share(int batchSize, int claims, Amount leaving) {
+  private @Nullable Room share(int batchSize, int claims, Amount leaving, long nowNanos) {
     int messages = options.maxInFlight() - inFlight - reserved + leaving.messages();
     long bytes = options.maxBytesInFlight() - bytesInFlight - bytesReserved + leaving.bytes();
-    if (messages < Math.min(batchSize, options.maxInFlight()) / 8.0
-        || bytes < options.maxBytesInFlight() / 4.0) {
+    double worth = Math.min(batchSize, options.maxInFlight()) / 8.0;
+    double least = nowNanos - tookAtNanos < WORTH_NANOS ? worth : 1;
+    if (messages < least || bytes < options.maxBytesInFlight() / 4.0) {
       return null;
     }
     int most = Math.min(batchSize, Math.max(options.maxInFlight() / claims, 1));

@@ -84,10 +84,19 @@ public final class Dispatcher implements AutoCloseable {
     }
   }
 
+  /** Whether {@link #reserve} would find room. */
+  public boolean hasRoom(int batchSize, int claims, Amount leaving) {
+    return lock.get(
+        () ->
+            !draining
+                && capacity.room(breakers, batchSize, claims, leaving, System.nanoTime()) != null);
+  }
+
   /**
    * Sets room aside for a claim, so that claims running at the same time never exceed the limits
-   * together. Null if there is none, or so little that a claim is not worth its while. Ends with
-   * {@link #unreserve}, after what was claimed has been submitted.
+   * together. Null if there is none, or so little that a claim is not worth its while. What the
+   * claim did not need is free again with {@link #keep}, the rest with {@link #unreserve}, after
+   * what was claimed has been submitted.
    *
    * @param claims how many may run at the same time; each gets its share
    * @param leaving what the transaction of the claim settles: its room is free already
@@ -101,6 +110,11 @@ public final class Dispatcher implements AutoCloseable {
                         : capacity.reserve(
                             breakers, batchSize, claims, leaving, System.nanoTime())))
         .orElse(null);
+  }
+
+  /** Returns what is left of the room after a claim. */
+  public Room keep(Room room, Amount claimed) {
+    return lock.get(() -> capacity.keep(room, claimed, System.nanoTime()));
   }
 
   public void unreserve(Room room) {

@@ -1,5 +1,6 @@
 package dev.postrider.internal.dispatch;
 
+import dev.postrider.internal.protocol.Claimed;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
@@ -8,22 +9,24 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages that wait to be sent. Topics and tenants take turns, one message each; within one of
- * them the oldest goes first. So a few messages of one do not wait for the thousands of another
- * that were claimed before. Guarded by the dispatcher's lock.
+ * The messages that wait to be sent. Topics and tenants take turns, one message each, and so do
+ * messages with and without keys; within one of these sources the oldest goes first. So a few
+ * messages of one do not wait for the thousands of another that were claimed before. Guarded by the
+ * dispatcher's lock.
  */
 final class Turns {
   private final Map<Source, Deque<DispatchItem>> bySource = new HashMap<>();
   private final Deque<Source> next = new ArrayDeque<>();
 
-  private record Source(int routeId, @Nullable String tenant) {}
+  private record Source(int routeId, @Nullable String tenant, boolean ordered) {}
 
   boolean isEmpty() {
     return next.isEmpty();
   }
 
   void add(DispatchItem item) {
-    Source source = new Source(item.claimed.routeId(), item.claimed.message().tenant());
+    Claimed claimed = item.claimed;
+    Source source = new Source(claimed.routeId(), claimed.message().tenant(), claimed.ordered());
     Deque<DispatchItem> waiting = bySource.get(source);
     if (waiting == null) {
       waiting = new ArrayDeque<>();

@@ -70,6 +70,9 @@ set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
     select r.worker from postrider.relay r
       join postrider.worker w on w.id = r.worker and w.instance = r.instance
      where w.stopped_at is null and w.seen_at > now() - interval '2 minutes'),
+  served as materialized ( -- each route once, however many relays have it
+    select distinct s.namespace, s.topic, s.subscription
+      from living l join postrider.relay_route s on s.worker = l.worker),
   known as materialized (
     select exists (select from living) and not exists (
       select from postrider.worker w
@@ -80,7 +83,7 @@ set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
     from known k cross join lateral (select r.route as id from postrider.queued_routes() r where k.all_known) q
     join postrider.route t on t.id = abs(q.id)
    where not exists (
-     select from living l join postrider.relay_route s on s.worker = l.worker
+     select from served s
       where s.namespace in (t.namespace, '*') and s.topic in (t.topic, '*')
         and (s.subscription = t.subscription or q.id = -t.id and t.topic_id = 0)) -- any relay of the topic fans out
    order by 1, 2, 3 limit 100

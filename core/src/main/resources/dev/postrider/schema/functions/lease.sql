@@ -70,14 +70,15 @@ declare
   v_token bigint;
 begin
   perform postrider.check_isolation();
-  perform postrider.check_held_once(p_worker, array[p_id]);
   loop
-    select q.tid, q.key_id, l.token into v_row
+    select q.tid, q.key_id, l.token, count(*) over () as held into v_row
       from postrider.queue_rows(array[p_id]) q
       join postrider.lease l on l.token = q.lease and l.worker = p_worker;
     if not found then
       perform postrider.record_conflicts(p_worker, array[p_id], array['renew']);
       return false;
+    elsif v_row.held > 1 then
+      perform postrider.refuse_held_twice(p_id);
     end if;
     perform from postrider.lease l where l.token = v_row.token for update;
     exit when exists (select from postrider.queue_rows(array[p_id]) q where q.lease = v_row.token);

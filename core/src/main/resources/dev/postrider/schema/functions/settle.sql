@@ -215,20 +215,11 @@ begin
 end $$;
 
 -- A worker names a message by its id, so it may hold it for one subscription only.
-create or replace function postrider.check_held_once(p_worker int, p_id uuid[]) returns void
-language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off as $$
-declare
-  v_id uuid;
+create or replace function postrider.refuse_held_twice(p_id uuid) returns void
+language plpgsql as $$
 begin
-  select i.id into v_id
-    from unnest(p_id) i(id) cross join lateral postrider.queue_rows(array[i.id]) q
-    join postrider.lease l on l.token = q.lease and l.worker = p_worker
-   group by i.id having count(*) > 1 limit 1;
-  if found then
-    perform postrider.refuse_act(format('the worker holds message %s for two subscriptions; give each subscription a '
-      || 'worker of its own', v_id));
-  end if;
+  perform postrider.refuse_act(format('the worker holds message %s for two subscriptions; give each subscription a worker '
+    || 'of its own', p_id));
 end $$;
 
 -- For workers that know a message by its id and themselves by their name. Looked up again once the leases
@@ -250,17 +241,20 @@ begin
   if v_n = 0 then
     return '{}';
   end if;
-  perform postrider.check_held_once(p_worker, p_id);
   loop
     select array_agg(i.id) as ids, array_agg(coalesce(q.token, 0)) as tokens,
            -- Without a key there is nothing to hold up.
-           array_agg(case when p_outcome = 4 and q.key_id is null then 3 else p_outcome end) as outcomes
+           array_agg(case when p_outcome = 4 and q.key_id is null then 3 else p_outcome end) as outcomes,
+           (array_agg(i.id) filter (where q.held > 1))[1] as twice
       into v
       from unnest(p_id) i(id)
       left join lateral (
-        select q.key_id, l.token from postrider.queue_rows(array[i.id]) q
+        select q.key_id, l.token, count(l.token) over () as held from postrider.queue_rows(array[i.id]) q
           left join postrider.lease l on l.token = q.lease and l.worker = p_worker
          order by l.token is null limit 1) q on true;
+    if v.twice is not null then
+      perform postrider.refuse_held_twice(v.twice);
+    end if;
     exit when v.tokens <@ v_locked;
     perform from postrider.lease l where l.token = any (v.tokens) order by l.token for update;
     v_locked := v_locked || v.tokens;

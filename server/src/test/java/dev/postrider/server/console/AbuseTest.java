@@ -53,8 +53,7 @@ class AbuseTest {
     String id = DESK.postgres.column("select id from postrider.message limit 1").get(0);
     for (int width : List.of(1280, 390)) {
       try (Visit visit = Browser.signedIn(DESK, admin, width, false)) {
-        for (String path :
-            List.of("", "messages", "messages/" + id, "dead", "keys", "topics", "destinations")) {
+        for (String path : List.of("", "messages", "messages/" + id, "dead", "keys", "topics")) {
           visit.open(path);
           visit.sees("WWWW");
           visit.accessible();
@@ -116,19 +115,19 @@ class AbuseTest {
 
   private static final String MANY =
       """
-      select postrider.enqueue('many', 'topic-' || n, '{}') from generate_series(1, 10000) n;
+      select postrider.enqueue('many', 'topic-' || n, '{}') from generate_series(1, 1000) n;
       insert into postrider.worker (name, instance, started_at, seen_at)
-      select 'relay-' || n || '/1', 'instance-' || n, now(), now() from generate_series(1, 150) n;
+      select 'relay-' || n || '/1', 'instance-' || n, now(), now() from generate_series(1, 120) n;
       insert into postrider.relay (worker, instance, version, host, pid, listens)
       select w.id, w.instance, '1', 'host', 1, true from postrider.worker w where w.name like 'relay-%/1';
       insert into postrider.relay_destination (worker, name, type, breaker)
-      select r.worker, 'destination-' || n, 'webhook', 'open' from postrider.relay r, generate_series(1, 90) n;
+      select r.worker, 'destination-' || n, 'webhook', 'open' from postrider.relay r, generate_series(1, 40) n;
       insert into postrider.relay_route (worker, namespace, topic, destination)
-      select r.worker, 'many', 'topic-' || n, 'destination-' || n from postrider.relay r, generate_series(1, 90) n;
+      select r.worker, 'many', 'topic-' || n, 'destination-' || n from postrider.relay r, generate_series(1, 40) n;
       with dead as (
         insert into postrider.message (id, created_at, route, is_json, payload)
         select postrider.new_id(), now(), (select min(id) from postrider.route where namespace = 'many'), true, '{}'
-          from generate_series(1, 100000) returning id, route)
+          from generate_series(1, 20000) returning id, route)
       insert into postrider.dead_letter (message_id, delivery, route, attempts, died_at, code, error)
       select id, 1, route, 1, now(), 'http_500', 'order ' || id || ' is locked' from dead;
       analyze
@@ -136,8 +135,14 @@ class AbuseTest {
 
   @Test
   void muchOfEverythingIsShownInPart() {
-    DESK.postgres.execute(MANY);
-    try (Visit visit = Browser.signedIn(DESK, admin)) {
+    try (Desk desk = Desk.pooled(server -> server)) {
+      desk.postgres.execute(MANY);
+      muchOfEverythingIsShownInPart(desk);
+    }
+  }
+
+  private static void muchOfEverythingIsShownInPart(Desk desk) {
+    try (Visit visit = Browser.signedIn(desk, desk.viewer)) {
       visit.sees("more destinations are down");
       visit.sees("dead letters");
       assertThat(visit.page.locator(".problem").count()).isLessThanOrEqualTo(6);
@@ -148,7 +153,7 @@ class AbuseTest {
       visit.open("topics");
       visit.sees("these are the 100 with the most");
       visit.open("destinations");
-      visit.sees("Show 20 more of 90");
+      visit.sees("Show 20 more of 40");
       visit.picture("many-destinations");
       visit.open("relays");
       visit.sees("These are the 100 that were seen last.");

@@ -176,13 +176,13 @@ class ActsTest {
   @Test
   void messagesAreReplayedOneByOneAndInJobs() {
     UUID id = receipt("once");
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 60; i++) {
       receipt("many");
     }
     await()
         .atMost(Duration.ofSeconds(30))
         .until(() -> DESK.postgres.count("select count(*) from postrider.queue") == 0);
-    try (Visit visit = Browser.signedIn(DESK, admin).open("messages/" + id)) {
+    try (Visit visit = Browser.signedIn(DESK, admin).expecting("409").open("messages/" + id)) {
       visit.button("Replay…").click();
       assertThat(visit.dialog().textContent()).contains("./postrider replay --id " + id + " --yes");
       visit.confirm("Replay 1 message");
@@ -190,18 +190,22 @@ class ActsTest {
 
       visit.open("replay");
       visit.page.locator("input[name=event_type]").fill("many");
-      visit.page.locator("input[type=number]").fill("0.1");
+      visit.page.locator("input[type=number]").fill("1");
       visit.button("Count first").click();
-      seen(visit.page.locator("#counted"), "20 would be sent again");
+      seen(visit.page.locator("#counted"), "60 would be sent again");
       visit.button("Replay…").click();
-      visit.confirm("Replay 20");
+      visit.confirm("Replay 60");
       Locator job =
           visit.page.locator("tr", new Page.LocatorOptions().setHasText("event_type:many"));
       job.getByText("Stop…").click();
       visit.confirm("Stop");
       seen(job, "stopped");
       job.getByText("Resume").click();
-      visit.confirm("Resume");
+      visit.dialog().waitFor();
+      // Refused until the job has noticed that it was stopped, which is at its next step.
+      visit.until(
+          "(b => !b || (!b.disabled && b.click()))(document.querySelector('dialog[open]"
+              + " [type=submit]'))");
       seen(job, "running");
       job.getByText("Stop…").click();
       visit.confirm("Stop");
@@ -234,15 +238,16 @@ class ActsTest {
   void ratesAreShownForTopicsRelaysAndDestinations() {
     try (Visit visit = Browser.signedIn(DESK, admin).open("topics")) {
       String topic =
-          "[...document.querySelectorAll('tr')].some(r => /payments.receipts[^]*[1-9]/.test(r.textContent))";
+          "[...document.querySelectorAll('tr')].some(r =>"
+              + " /payments.receipts[^]*[1-9]/.test(r.textContent))";
       receipt("rated");
       visit.until(topic);
       receipt("rated");
       visit.open("relays");
-      visit.until("/relay-1[^]*ago *[0-9.]+.s/.test(document.querySelector('tbody').textContent)");
+      visit.until("/relay-1[^]*ago *[0-9.]+.s/.test(document.querySelector('tbody')?.textContent)");
       visit.open("destinations");
       visit.sees("Last errors");
-      visit.until("/Delivered *[0-9.]+.s/.test(document.querySelector('dl.facts').textContent)");
+      visit.until("/Delivered *[0-9.]+.s/.test(document.querySelector('dl.facts')?.textContent)");
     }
   }
 
@@ -261,7 +266,8 @@ class ActsTest {
       visit.link("resume").first().click();
       visit.page.waitForURL("**/#/audit?action=resume");
       visit.until(
-          "[...document.querySelectorAll('tbody tr')].every(r => r.textContent.includes('resume'))");
+          "[...document.querySelectorAll('tbody tr')].every(r =>"
+              + " r.textContent.includes('resume'))");
     }
   }
 

@@ -90,8 +90,8 @@ class ConsolePictures {
         String waiting =
             desk.postgres
                 .column(
-                    "select q.id from postrider.queue q join postrider.queue h"
-                        + " on h.key_id = q.key_id and h.blocked and h.sequence < q.sequence limit 1")
+                    "select q.id from postrider.queue q join postrider.queue h on h.key_id ="
+                        + " q.key_id and h.blocked and h.sequence < q.sequence limit 1")
                 .get(0);
         for (boolean dark : List.of(false, true)) {
           try (Visit visit = Browser.signedIn(desk, admin, 1280, dark)) {

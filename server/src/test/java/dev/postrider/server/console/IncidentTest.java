@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag("OP-2")
 @Tag("OP-10")
 @Tag("CH-7")
-@Timeout(180)
+@Timeout(300)
 class IncidentTest {
   private static final int KEYS = 5;
   private static final int DEATHS = 11;
@@ -67,7 +67,7 @@ class IncidentTest {
         visit.sees("5 dead letters");
         visit.until("!document.body.textContent.includes('is down since')");
 
-        visit.link("Look at them").last().click();
+        visit.page.locator(".problem a.button").getByText("Dead letters").click();
         visit.sees("unknown field: reason");
         visit.sees("5 block their keys");
         visit.picture("incident-dead");

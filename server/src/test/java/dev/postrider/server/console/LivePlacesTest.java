@@ -39,8 +39,13 @@ class LivePlacesTest {
     open.add(socket);
     socket.setSoTimeout(30_000);
     String request =
-        "GET /v1/live HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n"
-            + "X-Forwarded-For: %s\r\n\r\n";
+        """
+        GET /v1/live HTTP/1.1\r
+        Host: localhost\r
+        Authorization: Bearer %s\r
+        X-Forwarded-For: %s\r
+        \r
+        """;
     socket
         .getOutputStream()
         .write(request.formatted(token, address).getBytes(StandardCharsets.US_ASCII));

@@ -176,7 +176,7 @@ final class RelayChild {
     }
 
     private void note(String destination, Settlement settlement, boolean accepted) {
-      Message message = settlement.claimed().message();
+      Message message = settlement.message();
       String id = message.id().toString();
       String code = settlement.code();
       long now = Clock.micros();

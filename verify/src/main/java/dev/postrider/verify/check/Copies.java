@@ -45,6 +45,14 @@ final class Copies {
     for (Entry.Handover handover : history.handovers) {
       handovers.putIfAbsent(new Handed(handover.sink(), handover.id(), handover.token()), handover);
     }
+    for (Entry.Verdict verdict : history.verdicts) {
+      if (!verdict.accepted()) {
+        lostLeases.add(new Handed(verdict.sink(), verdict.id(), verdict.token()));
+      }
+    }
+    for (Entry.Unanswered missing : history.unanswered) {
+      unanswered.add(new Handed(missing.sink(), missing.id(), missing.token()));
+    }
   }
 
   void check() {
