@@ -3,7 +3,6 @@ package dev.postrider.relay;
 import dev.postrider.internal.claim.FanOut;
 import dev.postrider.internal.dispatch.Amount;
 import dev.postrider.internal.dispatch.Dispatcher;
-import dev.postrider.internal.dispatch.Dispatcher.Room;
 import dev.postrider.message.PostriderException;
 import dev.postrider.message.Route;
 import dev.postrider.schema.Schema;

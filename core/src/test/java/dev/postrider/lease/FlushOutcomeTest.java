@@ -52,7 +52,9 @@ class FlushOutcomeTest {
     assertThat(logged.list)
         .extracting(
             event ->
-                event.getFormattedMessage().replaceAll("(?s) worker=ann count=(\\d+).*", " $1"))
+                event
+                    .getFormattedMessage()
+                    .replaceAll("(?s)^event=(\\S+) worker=ann count=(\\d+).*", "$1 $2"))
         .isEqualTo(counted);
   }
 
@@ -67,12 +69,12 @@ class FlushOutcomeTest {
     ann.ack(sent.get(0));
     assertThat(counted)
         .containsExactly(
-            "event=outbox_flush_success 2",
-            "event=outbox_flush_retry 1",
-            "event=outbox_flush_dead 1",
-            "event=outbox_flush_conflict 1");
+            "outbox_flush_success 2",
+            "outbox_flush_retry 1",
+            "outbox_flush_dead 1",
+            "outbox_flush_conflict 1");
     assertThat(logged.list.get(3).getFormattedMessage())
-        .contains("id=" + sent.get(0), "action=delivered", "found=DELIVERED");
+        .contains("id=" + sent.get(0), "action=delivered", "state=DELIVERED");
   }
 
   @Test
@@ -86,7 +88,7 @@ class FlushOutcomeTest {
             + UUID.randomUUID()
             + "', 'r')");
     ann.checkDedup(new Route(NAMESPACE, "orders"), sha);
-    assertThat(counted).containsExactly("event=outbox_flush_dedup_hit 1");
+    assertThat(counted).containsExactly("outbox_flush_dedup_hit 1");
   }
 
   @Test
@@ -101,7 +103,7 @@ class FlushOutcomeTest {
           .isInstanceOfSatisfying(
               StoreException.class, e -> assertThat(e.error()).isEqualTo(DatabaseError.TIMEOUT));
     }
-    assertThat(counted).containsExactly("event=outbox_flush_db_timeout 1");
+    assertThat(counted).containsExactly("outbox_flush_db_timeout 1");
     assertThat(post.state(id)).isEqualTo("processing");
   }
 
@@ -114,6 +116,6 @@ class FlushOutcomeTest {
     assertThatThrownBy(() -> store.claim(NAMESPACE, 1, MINUTE))
         .isInstanceOfSatisfying(
             StoreException.class, e -> assertThat(e.error()).isEqualTo(DatabaseError.TRANSIENT));
-    assertThat(counted).containsExactly("event=outbox_flush_db_error 1");
+    assertThat(counted).containsExactly("outbox_flush_db_error 1");
   }
 }
