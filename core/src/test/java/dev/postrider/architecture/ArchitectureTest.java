@@ -103,7 +103,8 @@ class ArchitectureTest {
           Map.entry("retention", List.of("archive", "message")),
           Map.entry("schema", List.of("internal.jdbc", "internal.protocol", "message")),
           Map.entry(
-              "stream", List.of("destination", "error", "internal.jdbc", "message", "schema")));
+              "stream", List.of("destination", "error", "internal.jdbc", "message", "schema")),
+          Map.entry("wake", List.of()));
 
   @Test
   void packagesKnowOnlyTheListed() {
