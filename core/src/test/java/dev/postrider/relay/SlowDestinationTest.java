@@ -95,8 +95,9 @@ class SlowDestinationTest {
           .until(
               () ->
                   isFreshTaken()
-                      || held("true") >= before
-                          && post.database.count("select count(*) from postrider.queue") < waiting);
+                      || (held("true") >= before
+                          && post.database.count("select count(*) from postrider.queue")
+                              < waiting));
     }
   }
 

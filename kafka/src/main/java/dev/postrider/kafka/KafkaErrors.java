@@ -159,7 +159,8 @@ final class KafkaErrors {
     SendFailure sendFailure = of(error, Reach.NONE);
     return sendFailure.scope() == Scope.MESSAGE || sendFailure.scope() == Scope.DESTINATION
         ? sendFailure
-        : new SendFailure(Outcome.unavailable("kafka_producer_failed", text(error)), Scope.PRODUCER);
+        : new SendFailure(
+            Outcome.unavailable("kafka_producer_failed", text(error)), Scope.PRODUCER);
   }
 
   /** A wait that ended without metadata has, as its cause, what the broker said of the topic. */

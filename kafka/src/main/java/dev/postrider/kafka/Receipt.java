@@ -41,7 +41,10 @@ final class Receipt implements Callback {
       answer(known ? Outcome.delivered(String.valueOf(metadata)) : Outcome.delivered());
     } else {
       SendFailure sendFailure = producer.failed(error, metadata);
-      fail(isInnocent(error, sendFailure) ? new SendFailure(REFUSED_BATCH, Scope.UNKNOWN) : sendFailure);
+      fail(
+          isInnocent(error, sendFailure)
+              ? new SendFailure(REFUSED_BATCH, Scope.UNKNOWN)
+              : sendFailure);
     }
   }
 

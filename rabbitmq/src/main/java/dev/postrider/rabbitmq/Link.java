@@ -126,8 +126,11 @@ final class Link implements ConfirmChannel.Watcher, BlockedListener {
     if (open.isEmpty() || !hasRoom()) {
       return false;
     }
-    ConfirmChannel confirmChannel = open.get(Math.floorMod(pendingConfirm.id.hashCode(), open.size()));
-    publish(List.of(new QueuedPublish(confirmChannel, pendingConfirm)), pendingConfirm.publication.body().length);
+    ConfirmChannel confirmChannel =
+        open.get(Math.floorMod(pendingConfirm.id.hashCode(), open.size()));
+    publish(
+        List.of(new QueuedPublish(confirmChannel, pendingConfirm)),
+        pendingConfirm.publication.body().length);
     return true;
   }
 

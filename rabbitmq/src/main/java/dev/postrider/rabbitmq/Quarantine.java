@@ -166,7 +166,9 @@ final class Quarantine implements ConfirmChannel.Watcher {
       current.giveUpAll(outcome);
     }
     for (Queue<PendingConfirm> queue : List.of(waiting, condemned)) {
-      for (PendingConfirm pendingConfirm = queue.poll(); pendingConfirm != null; pendingConfirm = queue.poll()) {
+      for (PendingConfirm pendingConfirm = queue.poll();
+          pendingConfirm != null;
+          pendingConfirm = queue.poll()) {
         pendingConfirm.settle(outcome);
       }
     }

@@ -121,7 +121,8 @@ class RabbitRefusalTest {
     String plenty = TestBroker.unique("plenty");
     broker.exchangeAndQueue(plenty, Map.of());
     await()
-        .until(() -> Given.code(Given.answer(destination, Given.message(name))).equals("delivered"));
+        .until(
+            () -> Given.code(Given.answer(destination, Given.message(name))).equals("delivered"));
     Set<String> expected = new HashSet<>();
     for (int batch = 0; batch < 5; batch++) {
       List<Message> messages = new ArrayList<>();

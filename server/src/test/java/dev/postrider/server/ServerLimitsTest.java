@@ -60,6 +60,7 @@ class ServerLimitsTest {
     try (Desk desk = limited(Limits.DEFAULT.withRate(0.01, 20))) {
       assertThat(desk.get(desk.viewer, "/v1/messages").status()).isEqualTo(200);
       int before = desk.connections.get();
+      long start = System.nanoTime();
       int answered = 0;
       for (int i = 0; i < 400; i++) {
         String guess = "postrider_%d_%s".formatted(i + 1, "g".repeat(43));
@@ -71,8 +72,7 @@ class ServerLimitsTest {
         assertThat(desk.get(guess, "/v1/metrics").status()).isIn(401, 429);
       }
       assertThat(answered).isBetween(1, 20);
-      // Marks of good tokens are read once a second, and the server looks at the backlog by itself.
-      assertThat(desk.connections.get() - before).isLessThan(200);
+      assertThat(desk.connections.get() - before).isLessThan(100 + byItself(start));
       // It was good lately, so it is looked up. Its rate is its own.
       for (int i = 0; i < 10; i++) {
         assertThat(desk.get(desk.viewer, "/v1/messages").status()).isEqualTo(200);
@@ -84,6 +84,14 @@ class ServerLimitsTest {
     }
   }
 
+  /**
+   * A server reads the marks of good tokens once a second, and looks at the backlog, however long
+   * the calls of a test take.
+   */
+  private static int byItself(long startNanos) {
+    return (int) (5 * (1 + (System.nanoTime() - startNanos) / 1_000_000_000));
+  }
+
   @Test
   void aTokenThatIsRevokedIsLookedUpNoMoreThanAGuess() throws Exception {
     try (Desk desk = limited(Limits.DEFAULT.withRate(0.01, 1))) {
@@ -93,10 +101,11 @@ class ServerLimitsTest {
       }
       desk.tokens.revoke("tests", token.id());
       int before = desk.connections.get();
+      long start = System.nanoTime();
       for (int i = 0; i < 300; i++) {
         assertThat(desk.get(token.secret(), "/v1/messages").status()).isEqualTo(429);
       }
-      assertThat(desk.connections.get() - before).isLessThan(150);
+      assertThat(desk.connections.get() - before).isLessThan(20 + byItself(start));
     }
   }
 

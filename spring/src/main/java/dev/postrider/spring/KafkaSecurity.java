@@ -16,8 +16,7 @@ import org.springframework.boot.ssl.SslBundle;
 /** Login and TLS of Kafka's client, as the texts that it is configured with. */
 final class KafkaSecurity {
   private static final String PROTOCOL = "security.protocol";
-  private static final Base64.Encoder LINES =
-      Base64.getMimeEncoder(64, new byte[] {'\n'});
+  private static final Base64.Encoder LINES = Base64.getMimeEncoder(64, new byte[] {'\n'});
 
   private KafkaSecurity() {}
 

@@ -238,8 +238,7 @@ class ActsTest {
   void ratesAreShownForTopicsRelaysAndDestinations() {
     try (Visit visit = Browser.signedIn(DESK, admin).open("topics")) {
       String topic =
-          "[...document.querySelectorAll('tr')].some(r =>"
-              + " /payments.receipts[^]*[1-9]/.test(r.textContent))";
+          "[...document.querySelectorAll('tr')].some(r => /payments.receipts[^]*[1-9]/.test(r.textContent))";
       receipt("rated");
       visit.until(topic);
       receipt("rated");

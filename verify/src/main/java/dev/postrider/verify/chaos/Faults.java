@@ -150,7 +150,7 @@ final class Faults implements AutoCloseable {
         () -> {
           servers.rabbit().kill();
           LockSupport.parkNanos(millis * 1_000_000L);
-          servers.rabbit().restart();
+          servers.restartRabbit();
           note(from, Clock.micros(), FaultKind.RABBIT_KILL, Scene.RABBIT + "," + Scene.COPY_RABBIT);
           rabbitAway = false;
         });
@@ -166,7 +166,7 @@ final class Faults implements AutoCloseable {
         () -> {
           servers.kafka().kill();
           LockSupport.parkNanos(millis * 1_000_000L);
-          servers.kafka().restart();
+          servers.restartKafka();
           note(from, Clock.micros(), FaultKind.KAFKA_KILL, Scene.KAFKA);
           kafkaAway = false;
         });

@@ -108,6 +108,28 @@ final class Servers implements AutoCloseable {
     return kafka;
   }
 
+  void restartRabbit() {
+    persistently(rabbit::restart);
+  }
+
+  void restartKafka() {
+    persistently(kafka::restart);
+  }
+
+  /** On a busy machine a broker may not start in time: that ends the try, and not the run. */
+  private static void persistently(Runnable start) {
+    for (int tries = 1; ; tries++) {
+      try {
+        start.run();
+        return;
+      } catch (IllegalStateException e) {
+        if (tries == 5) {
+          throw e;
+        }
+      }
+    }
+  }
+
   /** Returns when the database answers. */
   void untilDatabaseAnswers() {
     Until.holds(
