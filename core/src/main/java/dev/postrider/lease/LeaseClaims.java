@@ -1,6 +1,6 @@
 package dev.postrider.lease;
 
-import dev.postrider.internal.protocol.MessageRow;
+import dev.postrider.internal.claim.MessageRow;
 import dev.postrider.message.Message;
 import dev.postrider.message.Route;
 import dev.postrider.schema.Schema;

@@ -35,7 +35,7 @@ class ArchitectureTest {
                   "internal.text",
                   "message",
                   "schema")),
-          Map.entry("envelope", List.of("internal.text", "message")),
+          Map.entry("envelope", List.of("internal.envelope", "internal.text", "message")),
           Map.entry("error", List.of("internal.jdbc", "message")),
           Map.entry("inbox", List.of("error", "message", "schema")),
           Map.entry("internal.archive", List.of("archive", "error", "internal.jdbc", "schema")),
@@ -44,6 +44,7 @@ class ArchitectureTest {
           Map.entry(
               "internal.dispatch",
               List.of("destination", "internal.protocol", "internal.text", "message", "observe")),
+          Map.entry("internal.envelope", List.of("message")),
           Map.entry("internal.jdbc", List.of("error", "message", "schema")),
           Map.entry(
               "internal.monitor",
@@ -88,20 +89,22 @@ class ArchitectureTest {
               "lease",
               List.of(
                   "error",
+                  "internal.claim",
                   "internal.jdbc",
-                  "internal.protocol",
                   "internal.text",
                   "message",
                   "schema")),
-          Map.entry("observe", List.of("internal.protocol", "internal.text", "message", "schema")),
+          Map.entry("message", List.of()),
+          Map.entry("observe", List.of("internal.text", "message", "schema")),
           Map.entry(
               "operations",
               List.of("error", "internal.jdbc", "internal.text", "message", "schema")),
           Map.entry("replay", List.of("error", "internal.jdbc", "internal.text", "schema")),
           Map.entry("retention", List.of("archive", "message")),
-          Map.entry("schema", List.of("internal.jdbc", "message")),
+          Map.entry("schema", List.of("internal.jdbc", "internal.protocol", "message")),
           Map.entry(
-              "stream", List.of("destination", "error", "internal.jdbc", "message", "schema")));
+              "stream", List.of("destination", "error", "internal.jdbc", "message", "schema")),
+          Map.entry("wake", List.of()));
 
   @Test
   void packagesKnowOnlyTheListed() {

@@ -54,7 +54,7 @@ class FlushOutcomeTest {
             event ->
                 event
                     .getFormattedMessage()
-                    .replaceAll("(?s)event=(\\w+) worker=ann count=(\\d+).*", "$1 $2"))
+                    .replaceAll("(?s)^event=(\\S+) worker=ann count=(\\d+).*", "$1 $2"))
         .isEqualTo(counted);
   }
 
@@ -74,7 +74,7 @@ class FlushOutcomeTest {
             "outbox_flush_dead 1",
             "outbox_flush_conflict 1");
     assertThat(logged.list.get(3).getFormattedMessage())
-        .contains("id=" + sent.get(0), "action=delivered", "found=DELIVERED");
+        .contains("id=" + sent.get(0), "action=delivered", "state=DELIVERED");
   }
 
   @Test

@@ -1,7 +1,6 @@
 package dev.postrider.internal.claim;
 
 import dev.postrider.internal.protocol.Claimed;
-import dev.postrider.internal.protocol.MessageRow;
 import dev.postrider.internal.protocol.Protocol;
 import dev.postrider.message.Route;
 import dev.postrider.schema.Schema;

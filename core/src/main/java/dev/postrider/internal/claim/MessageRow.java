@@ -1,4 +1,4 @@
-package dev.postrider.internal.protocol;
+package dev.postrider.internal.claim;
 
 import dev.postrider.internal.text.Json;
 import dev.postrider.message.Message;
