@@ -97,13 +97,16 @@ class RunAttackTest {
     PACED
   }
 
+  /** Each attack with each pace and each policy once. The next trial pairs them the other way. */
   static List<Arguments> attacks() {
     List<Arguments> all = new ArrayList<>();
     for (int trial = 0; trial < TRIALS; trial++) {
       for (Attack attack : Attack.values()) {
         for (Pace pace : Pace.values()) {
           for (DeadPolicy policy : DeadPolicy.values()) {
-            all.add(Arguments.of(attack, pace, policy, SEED + trial));
+            if ((attack.ordinal() + pace.ordinal() + policy.ordinal() + trial) % 2 == 0) {
+              all.add(Arguments.of(attack, pace, policy, SEED + trial));
+            }
           }
         }
       }

@@ -29,6 +29,7 @@ final class DispatchQueue {
   private final Breakers breakers;
   private final Turns waiting = new Turns();
   private final Set<DispatchItem> sent = new LinkedHashSet<>();
+  private final Copies copies = new Copies();
   private final Sinks sinks;
   private final long runBytesMost;
 
@@ -67,6 +68,7 @@ final class DispatchQueue {
    * the others back.
    */
   void keepProbe(long now) {
+    copies.drain(waiting::add);
     DispatchItem probe = null;
     for (DispatchItem item = waiting.poll(); item != null; item = waiting.poll()) {
       releaseBehind(item.run); // a batch of a key would be more than a probe
@@ -99,12 +101,16 @@ final class DispatchQueue {
       if (item == null) {
         break;
       }
+      if (copies.hold(item)) {
+        continue;
+      }
       handOver(item, now);
       taken.add(item);
       long bytes = item.claimed.bytes();
       for (int count = 1; keepsOrder && count < runMost && sent.size() < concurrency; count++) {
         Run run = item.run;
-        item = run == null ? null : run.takeFollower(item, runBytesMost - bytes, destination);
+        item =
+            run == null ? null : run.takeFollower(item, runBytesMost - bytes, copies, destination);
         if (item == null) {
           break;
         }
@@ -124,6 +130,7 @@ final class DispatchQueue {
       item.run.sent++;
     }
     sent.add(item);
+    copies.sent(item);
   }
 
   /**
@@ -146,6 +153,7 @@ final class DispatchQueue {
         continue;
       }
       sent.remove(item);
+      copies.left(item, waiting::add);
       breakRun(item.run);
       if (deferral == null) {
         release(item);
@@ -165,6 +173,7 @@ final class DispatchQueue {
         break;
       }
       oldest.remove();
+      copies.left(item, waiting::add);
       item.stage = DispatchItem.Stage.TIMED_OUT;
       late.add(item);
     }
@@ -175,6 +184,7 @@ final class DispatchQueue {
   boolean takeBack(DispatchItem item) {
     boolean removed = sent.remove(item);
     if (removed) {
+      copies.left(item, waiting::add);
       item.stage = DispatchItem.Stage.ANSWERED;
     }
     return removed;
@@ -220,6 +230,7 @@ final class DispatchQueue {
         || next == null
         || !waiting.isEmpty()
         || !next.checked
+        || copies.isSent(next)
         || !next.lease.holds(now)
         || !breakers.allClosed(now)) {
       return null;
@@ -236,6 +247,7 @@ final class DispatchQueue {
   }
 
   void releaseWaiting() {
+    copies.drain(waiting::add);
     waiting.drain(
         item -> {
           release(item);
@@ -251,6 +263,7 @@ final class DispatchQueue {
   /** Gives back also what is with the destination. */
   void abandonSent() {
     for (DispatchItem item : sent) {
+      copies.left(item, waiting::add);
       releaseBehind(item.run);
       release(item);
       item.stage = DispatchItem.Stage.ABANDONED;

@@ -34,9 +34,12 @@ final class Run {
    * @param bytesMost how large it may be
    */
   @Nullable DispatchItem takeFollower(
-      DispatchItem before, long bytesMost, Destination destination) {
+      DispatchItem before, long bytesMost, Copies copies, Destination destination) {
     DispatchItem next = behind.peek();
-    return next == null || next.claimed.bytes() > bytesMost || !mayFollow(before, next, destination)
+    return next == null
+            || next.claimed.bytes() > bytesMost
+            || copies.isSent(next)
+            || !mayFollow(before, next, destination)
         ? null
         : behind.remove();
   }
