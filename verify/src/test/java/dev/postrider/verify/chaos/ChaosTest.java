@@ -5,27 +5,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.postrider.verify.check.Report;
 import java.nio.file.Path;
 import java.time.Duration;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A slice of {@code scripts/verify}: one round of faults. */
+@EnabledIfEnvironmentVariable(
+    named = "POSTRIDER_CHAOS",
+    matches = "1",
+    disabledReason = "it needs minutes on a machine that is not overloaded: POSTRIDER_CHAOS=1")
 class ChaosTest {
   /** How long messages wait is a figure of scripts/verify: here everything must only arrive. */
   private static final Duration LONGEST_WAIT = Duration.ofHours(1);
 
   @Test
-  @Tag("EN-7")
-  @Tag("EN-8")
-  @Tag("EN-16")
-  @Tag("EN-19")
-  @Tag("EN-23")
-  @Tag("PO-1")
-  @Tag("PO-6")
-  @Tag("PO-13")
-  @Tag("HE-8")
-  @Tag("MC-2")
   void aRoundOfFaultsBreaksNoPromise(@TempDir(cleanup = CleanupMode.ON_SUCCESS) Path directory)
       throws Exception {
     Settings settings =
