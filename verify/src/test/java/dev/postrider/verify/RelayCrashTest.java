@@ -85,7 +85,7 @@ class RelayCrashTest {
         untilLeasesOf("r" + i);
         relays.get(i).kill();
       }
-      ledger.untilEffects(ledger.effects() + 50);
+      ledger.untilEffects(ledger.effects() + 101); // also after the last kill
     } finally {
       try {
         ledger.untilEmpty();
