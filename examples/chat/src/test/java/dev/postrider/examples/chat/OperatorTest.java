@@ -93,7 +93,7 @@ class OperatorTest {
     assertThat(all.get("events").asInt()).isEqualTo(2);
     assertThat(all.get("delivered").asInt()).isEqualTo(1);
     assertThat(all.get("failed").asInt()).isEqualTo(1);
-    String of = "{destination=\"stream\",event_type=\"message_created\"} ";
+    String of = "{destination=\"stream\",event_type=\"message_created\",subscription=\"\"} ";
     await()
         .untilAsserted(
             () ->
