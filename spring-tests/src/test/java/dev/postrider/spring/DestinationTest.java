@@ -40,6 +40,7 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -283,9 +284,11 @@ class DestinationTest {
     String[] properties =
         Arrays.stream(settings.split(" ")).map("postrider."::concat).toArray(String[]::new);
     assertThatThrownBy(() -> Apps.start(database, Shop.class, properties))
-        .rootCause()
-        .isInstanceOf(StartException.class)
-        .hasMessageContaining(expected);
+        .satisfies(
+            thrown ->
+                assertThat(NestedExceptionUtils.getMostSpecificCause(thrown))
+                    .isInstanceOf(StartException.class)
+                    .hasMessageContaining(expected));
   }
 
   @Test
