@@ -14,11 +14,19 @@ const filterOf = values => Object.fromEntries(FIELDS.map(([name]) => [name, (val
 const command = (values, rate) => './postrider replay' + FIELDS.map(([name]) => [name, (values[name] || '').trim()]).filter(([, v]) => v)
   .map(([name, v]) => ` --${name.replace('_', '-')} ${quoted(v)}`).join('') + (rate ? ` --rate ${rate}` : '');
 
-const act = (job, verb, then) => ask({
-  title: `${verb === 'stop' ? 'Stop' : 'Resume'} replay ${job.id}?`, text: `${plural(job.requeued, 'message')} ${job.requeued === 1 ? 'was' : 'were'} sent again so far.`,
-  verb: verb === 'stop' ? 'Stop' : 'Resume', danger: verb === 'stop', command: `./postrider replay ${verb} ${job.id}`,
-  run: async () => { await post(`/replays/${job.id}/${verb}`, verb === 'stop' ? undefined : {}); then(); return verb === 'stop' ? 'It stops after its current step.' : 'It goes on.'; },
+const stop = (job, then) => ask({
+  title: `Stop replay ${job.id}?`, text: soFar(job), verb: 'Stop', danger: true, command: `./postrider replay stop ${job.id}`,
+  run: async () => { await post(`/replays/${job.id}/stop`); then(); return 'It stops after its current step.'; },
 });
+
+// A job does not keep its rate: it goes on with the one that is entered now.
+const resume = (job, rate, then) => ask({
+  title: `Resume replay ${job.id}?`, text: `${soFar(job)} It goes on ${rate ? `with ${rate} messages per second at most` : 'as fast as it can: enter a rate above to limit it'}.`,
+  verb: 'Resume', command: `./postrider replay resume ${job.id}${rate ? ` --rate ${rate}` : ''}`,
+  run: async () => { await post(`/replays/${job.id}/resume`, rate ? { rate: Number(rate) } : {}); then(); return 'It goes on.'; },
+});
+
+const soFar = job => `${plural(job.requeued, 'message')} ${job.requeued === 1 ? 'was' : 'were'} sent again so far.`;
 
 // A job that is called running and does not move has perhaps lost its process. It can be resumed.
 const SILENT_MS = 60000;
@@ -73,8 +81,8 @@ export function Replay({ may }) {
           ['what', j => html`<code class="wrap">${Object.entries(j.filter || {}).map(([n, v]) => `${n}:${v}`).join(' ') || 'by id'}</code>`],
           ['by', j => j.created_by, 'wide'], ['started', j => html`<${Time} at=${j.created_at} />`, 'num wide'],
           ['', j => may.operate && j.state !== 'done' && html`<span class="row-acts">
-            ${j.state === 'stopped' || silent(j) ? html`<button type="button" class="small primary" onClick=${() => act(j, 'resume', reload)}>Resume</button>` : ''}
-            ${j.state === 'running' && html`<button type="button" class="small" onClick=${() => act(j, 'stop', reload)}>Stop…</button>`}</span>`, 'num']]} />`
+            ${j.state === 'stopped' || silent(j) ? html`<button type="button" class="small primary" onClick=${() => resume(j, rate, reload)}>Resume</button>` : ''}
+            ${j.state === 'running' && html`<button type="button" class="small" onClick=${() => stop(j, reload)}>Stop…</button>`}</span>`, 'num']]} />`
           : html`<${Empty} title="No replay was started yet">If a receiver lost messages that it had confirmed, send them again from here.</${Empty}>`)}
         <${Command} text="./postrider replay jobs" />
       </${Panel}>

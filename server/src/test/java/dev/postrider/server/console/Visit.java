@@ -137,8 +137,15 @@ final class Visit implements AutoCloseable {
     assertThat((List<?>) found).as("at " + page.url()).isEmpty();
     Object wider =
         page.evaluate(
-            "document.documentElement.scrollWidth > document.documentElement.clientWidth");
-    assertThat(wider).as("wider than the screen at " + page.url()).isEqualTo(false);
+            """
+            () => {
+              const width = document.documentElement.clientWidth;
+              const out = e => e.getBoundingClientRect().right > width + 1;
+              return document.documentElement.scrollWidth <= width ? [] : [...document.querySelectorAll('main *')]
+                .filter(e => out(e) && ![...e.children].some(out)).slice(0, 3).map(e => e.outerHTML.slice(0, 300));
+            }
+            """);
+    assertThat((List<?>) wider).as("wider than the screen at " + page.url()).isEmpty();
   }
 
   /** Keeps a picture, if pictures were asked for. */
