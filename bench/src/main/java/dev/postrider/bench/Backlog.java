@@ -33,7 +33,7 @@ final class Backlog {
       select f.*, r.id as route, r.fans_out, k.id as key_id,
              k.last_sequence + row_number() over (partition by f.key order by f.g) as sequence
         from fresh f
-        join postrider.route r on r.namespace = 'bench' and r.topic = f.topic
+        join postrider.route r on r.namespace = 'bench' and r.topic = f.topic and r.subscription = ''
         left join postrider.ordering_key k
           on k.namespace = 'bench' and k.key = f.key and k.generation = 0;
       update postrider.ordering_key k set last_sequence = n.last

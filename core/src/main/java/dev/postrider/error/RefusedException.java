@@ -4,7 +4,7 @@ import dev.postrider.message.PostriderException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An operator's act was refused; the message says what was expected. Nothing was changed.
+ * Thrown if an operator's action is refused. The message says what was expected. Nothing changed.
  * Thread-safe.
  */
 public final class RefusedException extends PostriderException {

@@ -227,7 +227,7 @@ abstract class SectionValues {
     return value == null ? otherwise : value;
   }
 
-  /** What was given for a key: by a flag, else by a variable, else in the file. */
+  /** Returns the value of a key: of its flag, else of its variable, else of the file. */
   private Node.@Nullable Scalar scalar(String key) {
     asked.add(key);
     Node.@Nullable Scalar override = settings.override(path(key));

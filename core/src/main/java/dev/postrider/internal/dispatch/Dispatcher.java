@@ -94,9 +94,8 @@ public final class Dispatcher implements AutoCloseable {
 
   /**
    * Sets room aside for a claim, so that claims running at the same time never exceed the limits
-   * together. Null if there is none, or so little that a claim is not worth its while. What the
-   * claim did not need is free again with {@link #keep}, the rest with {@link #unreserve}, after
-   * what was claimed has been submitted.
+   * together. Returns null if there is too little room for a claim. {@link #keep} frees what the
+   * claim did not use. {@link #unreserve} frees the rest after the messages are submitted.
    *
    * @param claims how many may run at the same time; each gets its share
    * @param leaving what the transaction of the claim settles: its room is free already
@@ -112,7 +111,7 @@ public final class Dispatcher implements AutoCloseable {
         .orElse(null);
   }
 
-  /** Returns what is left of the room after a claim. */
+  /** Frees the room that a claim did not use, and returns the rest. */
   public Room keep(Room room, Amount claimed) {
     return lock.get(() -> capacity.keep(room, claimed, System.nanoTime()));
   }
