@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.message.Enqueued;
 import dev.postrider.message.NewMessage;
+import dev.postrider.testrules.NoSecondChance;
 import java.sql.Connection;
 import java.util.Collections;
 import java.util.List;
@@ -17,6 +18,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@NoSecondChance
 class SequenceTest {
   private static final int PRODUCERS = 4;
   private static final int EACH = 40;

@@ -6,6 +6,7 @@ import static dev.postrider.testing.Postbox.ids;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.testing.Postbox;
+import dev.postrider.testrules.NoSecondChance;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.Statement;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Two or more connections at once, each race brought about on purpose where that can be done. */
 @Timeout(60)
+@NoSecondChance
 class LeaseRacesTest {
   private final Postbox post = new Postbox(version());
   private final LeaseStore ann = post.worker("ann");

@@ -7,6 +7,7 @@ import dev.postrider.destination.Destination;
 import dev.postrider.destination.Destination.Answers;
 import dev.postrider.destination.DestinationOptions;
 import dev.postrider.message.Message;
+import dev.postrider.testrules.NoSecondChance;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@NoSecondChance
 class LostLeaseTest {
   @AutoClose private final Post post = new Post();
   private final List<Runnable> answersToGive = new CopyOnWriteArrayList<>();

@@ -11,6 +11,7 @@ import dev.postrider.message.NewMessage;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.RetryPolicy;
 import dev.postrider.message.RetryPolicy.DeadPolicy;
+import dev.postrider.testrules.NoSecondChance;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@NoSecondChance
 class OrderTest {
   @AutoClose private final Post post = new Post();
 

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.postrider.destination.Destination.Answers;
 import dev.postrider.message.Message;
+import dev.postrider.testrules.NoSecondChance;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 /** Two relays of one name, as during a rolling update. */
 @Tag("EN-19")
 @Timeout(60)
+@NoSecondChance
 class SameNameTest {
   @AutoClose private final Post post = new Post();
   private final List<Runnable> answersToGive = new CopyOnWriteArrayList<>();

@@ -7,6 +7,7 @@ import dev.postrider.destination.DestinationOptions;
 import dev.postrider.destination.HandlerDestination;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
+import dev.postrider.testrules.NoSecondChance;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@NoSecondChance
 class SeveralRelaysTest {
   @AutoClose private final Post post = new Post();
 

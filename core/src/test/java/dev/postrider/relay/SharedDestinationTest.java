@@ -7,6 +7,7 @@ import dev.postrider.destination.Destination;
 import dev.postrider.destination.DestinationOptions;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
+import dev.postrider.testrules.NoSecondChance;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -28,6 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 @Tag("EN-23")
 @Timeout(60)
+@NoSecondChance
 class SharedDestinationTest {
   private static final int MESSAGES = 500;
 

@@ -19,6 +19,7 @@ import dev.postrider.operations.Subscriptions;
 import dev.postrider.replay.Pacer;
 import dev.postrider.replay.Replay;
 import dev.postrider.schema.Schema;
+import dev.postrider.testrules.NoSecondChance;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -40,6 +41,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Where a subscription begins and ends, and what becomes of what waits for it. */
 @Tag("EN-23")
 @Timeout(120)
+@NoSecondChance
 class SubscriptionBorderTest {
   private static final Route MAIL = new Route("shop", "orders", "mail");
   private static final Route AUDIT = new Route("shop", "orders", "audit");

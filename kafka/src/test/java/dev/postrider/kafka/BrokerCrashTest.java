@@ -10,6 +10,7 @@ import dev.postrider.message.NewMessage;
 import dev.postrider.relay.Relay;
 import dev.postrider.relay.RelayConfig;
 import dev.postrider.testkit.TestPostgres;
+import dev.postrider.testrules.NoSecondChance;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Relays that carry a backlog while the broker is killed and comes back. */
+@NoSecondChance
 class BrokerCrashTest {
   private static final int KEYS = 400;
 

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 import dev.postrider.kafka.server.KafkaCluster;
 import dev.postrider.message.RetryPolicy.DeadPolicy;
 import dev.postrider.testkit.TestPostgres;
+import dev.postrider.testrules.NoSecondChance;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,6 +36,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("OP-6")
 @Tag("PO-6")
 @Tag("EN-10")
+@NoSecondChance
 class LeaderLossTest {
   private static TestPostgres server;
   private static KafkaCluster cluster;

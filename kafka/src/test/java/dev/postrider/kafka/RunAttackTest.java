@@ -3,6 +3,7 @@ package dev.postrider.kafka;
 import dev.postrider.message.NewMessage;
 import dev.postrider.message.RetryPolicy.DeadPolicy;
 import dev.postrider.testkit.TestPostgres;
+import dev.postrider.testrules.NoSecondChance;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("OP-6")
 @Tag("PO-6")
 @Tag("EN-10")
+@NoSecondChance
 class RunAttackTest {
   static final int TRIALS = Integer.getInteger("kafka.trials", 1);
   static final long SEED = Long.getLong("kafka.seed", System.nanoTime());

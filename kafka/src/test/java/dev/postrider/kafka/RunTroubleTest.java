@@ -11,6 +11,7 @@ import dev.postrider.relay.RouteOptions;
 import dev.postrider.schema.Schema;
 import dev.postrider.testkit.Arrival;
 import dev.postrider.testkit.TestPostgres;
+import dev.postrider.testrules.NoSecondChance;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.Test;
 @Tag("OP-6")
 @Tag("PO-6")
 @Tag("EN-10")
+@NoSecondChance
 class RunTroubleTest {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final String PASSWORD = "open-sesame";

@@ -20,6 +20,7 @@ import dev.postrider.relay.RouteOptions;
 import dev.postrider.schema.Schema;
 import dev.postrider.testkit.RabbitServer;
 import dev.postrider.testkit.TestPostgres;
+import dev.postrider.testrules.NoSecondChance;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -48,6 +49,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("HE-3")
 @Tag("PO-6")
 @Tag("EN-10")
+@NoSecondChance
 class BusyKeyTest {
   private static final int BUSY = 400;
   private static final int QUIET_KEYS = 10;

@@ -9,6 +9,7 @@ import dev.postrider.destination.Destination.Answers;
 import dev.postrider.envelope.Envelope;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
+import dev.postrider.testrules.NoSecondChance;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.Test;
 /** A key's next message is published by the thread that brings the confirm of the one before. */
 @Tag("HE-3")
 @Tag("PO-6")
+@NoSecondChance
 class FollowerTest {
   private static final String LARGE = "\"" + "x".repeat(2_000) + "\"";
 

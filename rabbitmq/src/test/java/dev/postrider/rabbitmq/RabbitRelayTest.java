@@ -12,6 +12,7 @@ import dev.postrider.observe.RelayListener;
 import dev.postrider.relay.Relay;
 import dev.postrider.testkit.RabbitServer;
 import dev.postrider.testkit.TestPostgres;
+import dev.postrider.testrules.NoSecondChance;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,6 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A relay, a database and a broker, with the broker failing under load. */
+@NoSecondChance
 class RabbitRelayTest {
   private static final int KEYS = 20;
   private static final Duration LIMIT = Duration.ofMinutes(2);

@@ -12,6 +12,7 @@ import dev.postrider.message.RetryPolicy;
 import dev.postrider.message.RetryPolicy.DeadPolicy;
 import dev.postrider.message.Route;
 import dev.postrider.testing.Postbox;
+import dev.postrider.testrules.NoSecondChance;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
+@NoSecondChance
 class KeyOrderTest {
   private static final Instant FAR = Instant.parse("2100-01-01T00:00:00Z");
 

@@ -18,6 +18,7 @@ import dev.postrider.replay.ReplayJob;
 import dev.postrider.retention.RetentionConfig;
 import dev.postrider.schema.Schema;
 import dev.postrider.testing.TestDatabase;
+import dev.postrider.testrules.NoSecondChance;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -48,6 +49,7 @@ import org.junit.jupiter.api.Timeout;
  */
 @Tag("OP-8")
 @Timeout(180)
+@NoSecondChance
 class KeyRetirementRaceTest {
   private static final int PRODUCERS = 4;
   private static final int KEYS = 16;

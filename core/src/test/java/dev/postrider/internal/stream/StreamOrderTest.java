@@ -2,6 +2,7 @@ package dev.postrider.internal.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.postrider.testrules.NoSecondChance;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Position order is commit order: a reader that goes on from where it was misses nothing. */
 @Timeout(120)
+@NoSecondChance
 class StreamOrderTest {
   private static final int WRITERS = 4;
   private static final int TRANSACTIONS = 60;
