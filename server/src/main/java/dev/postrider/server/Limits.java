@@ -6,7 +6,7 @@ import java.util.List;
 /**
  * What keeps one caller from using up what is there for all. Immutable.
  *
- * @param requestBytes of a body
+ * @param requestBytes of a body of messages; other bodies are shorter
  * @param threads that handle requests
  */
 public record Limits(

@@ -13,7 +13,6 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,11 +22,10 @@ import org.jspecify.annotations.Nullable;
 public final class Bodies implements AutoCloseable {
   private static final long LOOK_MS = 100;
 
-  private final long most;
+  private final int most;
   private final IncomingBody.Pace pace;
-  private final long memory;
+  private final BodyMemory memory;
   private final Executor threads;
-  private final AtomicLong held = new AtomicLong();
   private final Set<IncomingBody> coming = ConcurrentHashMap.newKeySet();
   private final ScheduledThreadPoolExecutor clock =
       new ScheduledThreadPoolExecutor(1, Threads.named("postrider-body-clock"));
@@ -39,16 +37,16 @@ public final class Bodies implements AutoCloseable {
   }
 
   /**
-   * @param most bytes of one body
+   * @param most bytes of one body, where an endpoint takes large ones
    * @param time from a request's first byte to its last
    * @param bytesPerSecond at the least
    * @param memory bytes of all bodies together
    * @param threads that go on when a body is there
    */
   public Bodies(long most, Duration time, int bytesPerSecond, long memory, Executor threads) {
-    this.most = most;
+    this.most = Math.toIntExact(most);
     this.pace = new IncomingBody.Pace(time, bytesPerSecond);
-    this.memory = memory;
+    this.memory = new BodyMemory(memory);
     this.threads = threads;
     ScheduledFuture<?> unused =
         clock.scheduleWithFixedDelay(this::look, LOOK_MS, LOOK_MS, TimeUnit.MILLISECONDS);
@@ -68,16 +66,18 @@ public final class Bodies implements AutoCloseable {
   }
 
   /** Goes on with the body when all of it is there; the answer follows. */
-  void take(Context context, Taker taker) {
+  void take(Context context, Caller caller, BodySize size, Taker taker) {
     HttpServletRequest request = context.req();
-    if (request.getContentLengthLong() > most) {
+    int bytes = size.within(most);
+    if (request.getContentLengthLong() > bytes) {
       closeAfter(context);
-      throw tooLarge();
+      throw tooLarge(bytes);
     }
     if (hasBody(request)) {
       checkType(context);
     }
-    context.future(() -> read(request, taker));
+    IncomingBody.Share share = new IncomingBody.Share(memory, caller.counted(), bytes);
+    context.future(() -> read(request, share, taker));
   }
 
   private static boolean hasBody(HttpServletRequest request) {
@@ -103,16 +103,17 @@ public final class Bodies implements AutoCloseable {
     }
   }
 
-  private CompletableFuture<?> read(HttpServletRequest request, Taker taker) {
+  private CompletableFuture<?> read(
+      HttpServletRequest request, IncomingBody.Share share, Taker taker) {
     try {
-      IncomingBody incoming = new IncomingBody(request, this);
+      IncomingBody incoming = new IncomingBody(request, share);
       coming.add(incoming);
       CompletableFuture<?> answered =
           incoming
               .whole()
               .whenComplete((body, failure) -> coming.remove(incoming))
               .thenAcceptAsync(body -> pass(body, taker), threads)
-              .whenComplete((done, failure) -> held.addAndGet(-incoming.size()));
+              .whenComplete((done, failure) -> incoming.release());
       incoming.start();
       return answered;
     } catch (IOException e) {
@@ -128,16 +129,6 @@ public final class Bodies implements AutoCloseable {
     }
   }
 
-  /** Makes room for more of a body. */
-  void hold(int size, int more) {
-    if (size + (long) more > most) {
-      throw tooLarge();
-    } else if (held.addAndGet(more) > memory) {
-      held.addAndGet(-more);
-      throw new ProblemException(Problem.overloaded(), Duration.ofSeconds(1));
-    }
-  }
-
   private void look() {
     long now = System.nanoTime();
     for (IncomingBody incoming : coming) {
@@ -147,9 +138,12 @@ public final class Bodies implements AutoCloseable {
     }
   }
 
-  private ProblemException tooLarge() {
+  static ProblemException tooLarge(int most) {
     return Problem.of(
-            413, "too-large", "Request too large", "a body may have " + most + " bytes at most")
+            413,
+            "too-large",
+            "Request too large",
+            "a body may have " + most + " bytes at most here")
         .toException();
   }
 

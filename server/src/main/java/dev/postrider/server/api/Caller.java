@@ -17,6 +17,11 @@ public record Caller(@Nullable Token token, String address, boolean session) {
     return token == null ? "anonymous" : token.name() + " (token " + token.id() + ")";
   }
 
+  /** A name to count its use of resources by. */
+  String counted() {
+    return token == null ? "address " + address : "token " + token.id();
+  }
+
   public boolean may(Permission permission) {
     return token != null && token.may(permission);
   }

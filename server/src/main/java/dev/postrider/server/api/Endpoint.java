@@ -38,7 +38,12 @@ public record Endpoint(
   }
 
   /** What it takes, by place. A body, if any is declared, is a JSON object. */
-  public record Takes(List<Field> path, List<Field> query, List<Field> headers, List<Field> body) {
+  public record Takes(
+      List<Field> path,
+      List<Field> query,
+      List<Field> headers,
+      List<Field> body,
+      BodySize bodySize) {
     public Takes {
       path = List.copyOf(path);
       query = List.copyOf(query);
@@ -96,6 +101,7 @@ public record Endpoint(
     private final List<Field> query = new ArrayList<>();
     private final List<Field> headers = new ArrayList<>();
     private final List<Field> body = new ArrayList<>();
+    private boolean largeBody;
 
     private Builder(HandlerType method, String path, Guard guard) {
       this.method = method;
@@ -141,6 +147,19 @@ public record Endpoint(
     public Builder body(List<Field> fields) {
       body.addAll(fields);
       return this;
+    }
+
+    /** It takes as much as the server takes at all. */
+    public Builder largeBody() {
+      this.largeBody = true;
+      return this;
+    }
+
+    private BodySize bodySize() {
+      if (guard.permission() == null) {
+        return BodySize.TINY;
+      }
+      return largeBody ? BodySize.LARGE : BodySize.SMALL;
     }
 
     public Builder status(int value) {
@@ -205,7 +224,7 @@ public record Endpoint(
       if (type == null && produces.equals(Answer.JSON)) {
         throw new IllegalArgumentException(path + " does not say what it answers");
       }
-      Takes takes = new Takes(inPath, query, headers, body);
+      Takes takes = new Takes(inPath, query, headers, body, bodySize());
       return new Endpoint(
           method, path, guard, group, summary, takes, status, produces, answers(), problems,
           handler);

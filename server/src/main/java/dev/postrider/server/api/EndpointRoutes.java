@@ -76,7 +76,11 @@ public record EndpointRoutes(List<Endpoint> endpoints, Admission admission, Bodi
       Bodies.refuse(context);
       answer(endpoint, context, caller, null);
     } else {
-      bodies.take(context, sent -> answer(endpoint, context, caller, sent));
+      bodies.take(
+          context,
+          caller,
+          endpoint.takes().bodySize(),
+          sent -> answer(endpoint, context, caller, sent));
     }
   }
 

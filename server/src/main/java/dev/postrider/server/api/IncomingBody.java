@@ -3,25 +3,30 @@ package dev.postrider.server.api;
 import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletInputStream;
 import jakarta.servlet.http.HttpServletRequest;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.ee10.servlet.ServletContextRequest;
 import org.eclipse.jetty.http.HttpException;
 
-/** A body on its way in. Thread-safe. */
+/**
+ * A body on its way in. It uses memory for what has come, not for what was announced. Thread-safe.
+ */
 final class IncomingBody implements ReadListener {
   /** In which even a slow body has to begin. */
   private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
+  private static final int FIRST_BYTES = 1024;
+
   private final ServletInputStream in;
-  private final Bodies bodies;
+  private final Share share;
+  private final int announced;
   private final long began;
   private final long asked = System.nanoTime();
-  private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-  private final byte[] chunk = new byte[8192];
+  private byte[] bytes = {};
+  private int size;
   private final CompletableFuture<byte[]> whole = new CompletableFuture<>();
 
   /**
@@ -31,9 +36,17 @@ final class IncomingBody implements ReadListener {
    */
   record Pace(Duration time, int bytesPerSecond) {}
 
-  IncomingBody(HttpServletRequest request, Bodies bodies) throws IOException {
+  /**
+   * What one body may use.
+   *
+   * @param most bytes of it
+   */
+  record Share(BodyMemory memory, String caller, int most) {}
+
+  IncomingBody(HttpServletRequest request, Share share) throws IOException {
     this.in = request.getInputStream();
-    this.bodies = bodies;
+    this.share = share;
+    this.announced = request.getContentLength();
     this.began = ServletContextRequest.getServletContextRequest(request).getBeginNanoTime();
   }
 
@@ -46,29 +59,47 @@ final class IncomingBody implements ReadListener {
     in.setReadListener(this);
   }
 
-  synchronized int size() {
-    return bytes.size();
+  /** Gives its memory back. Once, after {@link #whole} has completed. */
+  synchronized void release() {
+    share.memory.release(share.caller, bytes.length);
+    bytes = new byte[0];
   }
 
   @Override
   public synchronized void onDataAvailable() throws IOException {
     while (!whole.isDone() && in.isReady()) {
-      int n = in.read(chunk);
+      makeRoom();
+      int n = in.read(bytes, size, bytes.length - size);
       if (n < 0) {
         return;
       }
-      bodies.hold(bytes.size(), n);
-      bytes.write(chunk, 0, n);
+      size += n;
+      if (size > share.most) {
+        throw Bodies.tooLarge(share.most);
+      }
     }
+  }
+
+  /** One byte more than a body has: the stream tells of its end only to those who read on. */
+  private void makeRoom() {
+    if (size < bytes.length) {
+      return;
+    }
+    int end = announced < 0 ? share.most : Math.min(announced, share.most);
+    int wanted = (int) Math.min(Math.max(FIRST_BYTES, 2L * size), end + 1L);
+    share.memory.hold(share.caller, wanted - size);
+    bytes = Arrays.copyOf(bytes, wanted);
   }
 
   @Override
   public void onAllDataRead() {
-    byte[] all;
-    synchronized (this) {
-      all = bytes.toByteArray();
-    }
-    whole.complete(all);
+    whole.complete(trimmed());
+  }
+
+  private synchronized byte[] trimmed() {
+    share.memory.release(share.caller, bytes.length - size);
+    bytes = Arrays.copyOf(bytes, size);
+    return bytes;
   }
 
   /** Also called with what was thrown above. */
@@ -98,11 +129,11 @@ final class IncomingBody implements ReadListener {
   }
 
   /** Whether it comes too slowly. The time that we took before asking for it does not count. */
-  boolean late(Pace pace, long now) {
+  synchronized boolean late(Pace pace, long now) {
     long time = pace.time.toNanos();
     long grace = Math.min(GRACE_NANOS, time);
     boolean over = now - began > time && now - asked > grace;
     double least = pace.bytesPerSecond * (now - asked - grace) / 1e9;
-    return over || size() < least;
+    return over || size < least;
   }
 }
