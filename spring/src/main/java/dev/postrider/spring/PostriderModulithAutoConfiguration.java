@@ -12,11 +12,10 @@ import org.springframework.modulith.events.EventExternalizationConfiguration;
 @AutoConfiguration(
     after = PostriderAutoConfiguration.class,
     afterName = "org.springframework.modulith.events.config.EventExternalizationAutoConfiguration")
-@ConditionalOnClass(
-    name = {
-      "org.springframework.modulith.events.ExternalizationMode",
-      "org.springframework.modulith.events.support.BrokerRouting"
-    })
+@ConditionalOnClass(name = "org.springframework.modulith.events.ExternalizationMode")
+@ConditionalOnProperty(
+    name = "spring.modulith.events.externalization.enabled",
+    matchIfMissing = true)
 @ConditionalOnProperty(name = "spring.modulith.events.externalization.mode", havingValue = "outbox")
 @ConditionalOnBean(
     value = OutboxSchema.class,

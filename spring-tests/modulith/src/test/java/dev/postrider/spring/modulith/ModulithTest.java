@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.spring.OutsideTransactionException;
 import dev.postrider.testkit.TestPostgres;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -32,6 +33,24 @@ class ModulithTest {
 
   record Internal(String text) {}
 
+  /** Neither the tenant nor the id is in what the event is mapped to. */
+  @Externalized("#{'orders-' + tenant()}::customer-#{@customers.of(id())}")
+  record OrderShipped(String tenant, String id) {}
+
+  record Shipped(String carrier) {}
+
+  @Externalized("refunds::customer-#{id()}")
+  record Refunded(String id) {}
+
+  @Externalized("#{'notices-' + topic()}")
+  record Noticed(String topic) {}
+
+  static class Customers {
+    public String of(String order) {
+      return "c" + order;
+    }
+  }
+
   @Configuration(proxyBeanMethods = false)
   @EnableAutoConfiguration
   static class Shop {
@@ -44,12 +63,18 @@ class ModulithTest {
                 MAPPED.incrementAndGet();
                 return new Completed(event.orderId());
               })
+          .mapping(OrderShipped.class, event -> new Shipped("post"))
           .headers(OrderCompleted.class, event -> java.util.Map.of("source", "shop"))
           .build();
     }
+
+    @Bean
+    Customers customers() {
+      return new Customers();
+    }
   }
 
-  private static ConfigurableApplicationContext start() {
+  private static ConfigurableApplicationContext start(String... properties) {
     return new SpringApplicationBuilder(Shop.class)
         .web(WebApplicationType.NONE)
         .properties(
@@ -57,11 +82,13 @@ class ModulithTest {
             "spring.modulith.events.jdbc.schema-initialization.enabled=true",
             "spring.modulith.events.externalization.mode=outbox",
             "postrider.modulith.namespace=shop")
+        .properties(properties)
         .run();
   }
 
   @Test
   void anEventIsPublishedInItsTransactionWithItsKeyEvaluatedAndItsPayloadMappedOnce() {
+    int before = MAPPED.get();
     try (var app = start()) {
       TransactionTemplate transaction =
           new TransactionTemplate(app.getBean(PlatformTransactionManager.class));
@@ -75,17 +102,63 @@ class ModulithTest {
             app.publishEvent(new OrderCompleted("8", "hidden"));
             status.setRollbackOnly();
           });
-      assertThat(
-              DATABASE.column(
-                  """
-                  select concat_ws(' ', r.namespace, r.topic, m.ordering_key,
-                                   convert_from(m.payload, 'UTF8'), m.headers)
-                    from postrider.message m join postrider.route r on r.id = m.route
-                  """))
+      assertThat(messages("orders"))
           .containsExactly("shop orders 7 {\"number\":\"7\"} {\"source\": \"shop\"}");
-      assertThat(MAPPED).hasValue(2);
+      assertThat(MAPPED).hasValue(before + 2);
       assertThatThrownBy(() -> app.publishEvent(new OrderCompleted("9", "hidden")))
           .isInstanceOf(OutsideTransactionException.class);
     }
+  }
+
+  @Test
+  void expressionsAreEvaluatedOnTheEventWhereverTheyStand() {
+    try (var app = start()) {
+      publish(
+          app,
+          new OrderShipped("acme", "1"),
+          new OrderShipped("acme", "2"),
+          new Noticed("a"),
+          new Refunded("3"));
+      assertThat(messages("orders-acme"))
+          .containsExactly(
+              "shop orders-acme customer-c1 {\"carrier\":\"post\"}",
+              "shop orders-acme customer-c2 {\"carrier\":\"post\"}");
+      assertThat(messages("refunds")).containsExactly("shop refunds customer-3 {\"id\":\"3\"}");
+      assertThat(messages("notices-a")).containsExactly("shop notices-a {\"topic\":\"a\"}");
+    }
+  }
+
+  @Test
+  void nothingIsPublishedIfExternalizationIsSwitchedOff() {
+    try (var app = start("spring.modulith.events.externalization.enabled=false")) {
+      int before = messages("orders").size();
+      app.publishEvent(new OrderCompleted("10", "hidden"));
+      publish(app, new OrderCompleted("11", "hidden"));
+      assertThat(messages("orders")).hasSize(before);
+      assertThat(app.containsBean("postriderModulithPublisher")).isFalse();
+    }
+  }
+
+  @Test
+  void nothingIsPublishedInTheModeWithoutAnOutbox() {
+    try (var app = start("spring.modulith.events.externalization.mode=module-listener")) {
+      assertThat(app.containsBean("postriderModulithPublisher")).isFalse();
+    }
+  }
+
+  private static void publish(ConfigurableApplicationContext app, Object... events) {
+    new TransactionTemplate(app.getBean(PlatformTransactionManager.class))
+        .executeWithoutResult(status -> List.of(events).forEach(app::publishEvent));
+  }
+
+  private static List<String> messages(String topic) {
+    return DATABASE.column(
+        """
+        select concat_ws(' ', r.namespace, r.topic, m.ordering_key,
+                         convert_from(m.payload, 'UTF8'), m.headers)
+          from postrider.message m join postrider.route r on r.id = m.route
+         where r.topic = '%s' order by m.id
+        """
+            .formatted(topic));
   }
 }
