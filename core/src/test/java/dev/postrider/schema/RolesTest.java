@@ -110,6 +110,7 @@ class RolesTest {
           "settle_undelivered",
           "settled",
           "show_followers",
+          "subscription_routes",
           "suspect_after",
           "take",
           "waiting_since");

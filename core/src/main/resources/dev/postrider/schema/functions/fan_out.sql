@@ -50,8 +50,9 @@ begin
     return '{}';
   end if;
   v_share := (p_limit - 1) / cardinality(v_lanes) + 1;
+  -- route < 0: the condition of the index queue_to_fan_out. Else the planner reads the other messages of the keys.
   select q.key_id into v_last from postrider.queue q
-   where q.route = -p_topic and q.key_id is not null order by q.key_id desc limit 1;
+   where q.route = -p_topic and q.route < 0 and q.key_id is not null order by q.key_id desc limit 1;
   v_keys := '{}';
   if v_last is not null then
     v_from := (random() * v_last)::bigint;
@@ -81,7 +82,7 @@ begin
     union all
     select r.tid, k.key_id from unnest(v_keys) k(key_id) cross join lateral (
       select q.ctid as tid from postrider.queue q
-       where q.route = -p_topic and q.key_id = k.key_id order by q.sequence limit v_most) r) u;
+       where q.route = -p_topic and q.route < 0 and q.key_id = k.key_id order by q.sequence limit v_most) r) u;
   -- A claim or a settlement may be changing a row just now, to hide or to show it.
   v_locked := array(
     select q.ctid from postrider.queue q

@@ -130,12 +130,19 @@ begin
   return v_job;
 end $$;
 
--- How many messages wait for a subscription, counted up to 10,001.
+-- The numbers of the queue under which a subscription's own messages are: what waits for a catch-up has the negative one. A
+-- topic's negative number is none of its default subscription: those messages are not fanned out yet.
+create or replace function postrider.subscription_routes(p_route int, p_topic int) returns int[]
+language sql immutable parallel safe return case when p_topic > 0 then array[p_route, -p_route] else array[p_route] end;
+
+-- How many messages wait for a subscription, counted up to 10,001. What is not fanned out yet waits for each active one.
 create or replace function postrider.subscription_pending(p_namespace text, p_topic text, p_name text) returns bigint
 language sql stable security definer set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off as $$
   select count(*) from (
-    select from postrider.route r join postrider.queue q on q.route in (r.id, -r.id) and q.subscription = r.number
+    select from postrider.route r cross join lateral unnest(postrider.subscription_routes(r.id, r.topic_id)
+             || case when r.active then -coalesce(nullif(r.topic_id, 0), r.id) end) n(route)
+      join postrider.queue q on q.route = n.route
      where r.namespace = p_namespace and r.topic = p_topic and r.subscription = p_name
      limit 10001) n
 $$;
@@ -204,8 +211,10 @@ declare
   v_pulls bigint[];
 begin
   perform postrider.check_isolation();
-  select r.id, r.number, r.active into v_route from postrider.route r
-   where r.namespace = p_namespace and r.topic = p_topic and r.subscription = p_name for share;
+  -- A lock that keeps out who would add it again, but no fan-out of the topic.
+  select r.id, r.number, r.active, postrider.subscription_routes(r.id, r.topic_id) as queued into v_route
+    from postrider.route r
+   where r.namespace = p_namespace and r.topic = p_topic and r.subscription = p_name for key share;
   if v_route.id is null then
     perform postrider.refuse_act(format('there is no such subscription of %s/%s', p_namespace, p_topic));
   elsif v_route.active then
@@ -217,7 +226,7 @@ begin
     delete from postrider.queue q
      where q.ctid = any (array(
        select w.ctid from postrider.queue w
-        where w.route in (v_route.id, -v_route.id) and w.lease is null and not w.blocked
+        where w.route = any (v_route.queued) and w.lease is null and not w.blocked
         limit p_limit for update skip locked))
     returning q.id, q.key_id, q.sequence, q.attempts, q.delivery, q.pull),
   buried as (
