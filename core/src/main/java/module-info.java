@@ -55,7 +55,9 @@ module dev.postrider.core {
       dev.postrider.server;
   exports dev.postrider.internal.text to
       dev.postrider.cli,
+      dev.postrider.kafka,
       dev.postrider.rabbitmq,
       dev.postrider.server,
+      dev.postrider.spring,
       dev.postrider.webhook;
 }

@@ -7,6 +7,7 @@ import dev.postrider.internal.protocol.Answered;
 import dev.postrider.internal.protocol.ClaimSettlement;
 import dev.postrider.internal.protocol.Claimed;
 import dev.postrider.internal.settle.SettlementRules;
+import dev.postrider.internal.text.LogLine;
 import dev.postrider.internal.text.Silenced;
 import dev.postrider.internal.wake.Wakeup;
 import dev.postrider.relay.RestPolicy.Rest;
@@ -132,7 +133,7 @@ final class Carrier implements Runnable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (RuntimeException | Error e) {
-      log.error("event=outbox_carrier_died carrier={}", name, Silenced.of(e));
+      log.error("{}", LogLine.of("outbox_carrier_died").put("carrier", name), Silenced.of(e));
       if (e instanceof Error error) {
         throw error; // for the process: it may be out of memory
       }

@@ -2,6 +2,7 @@ package dev.postrider.schema;
 
 import dev.postrider.internal.jdbc.Advice;
 import dev.postrider.internal.protocol.Version;
+import dev.postrider.internal.text.LogLine;
 import dev.postrider.message.PostriderException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -137,7 +138,7 @@ public final class Migrations {
             .sorted()
             .toList();
     if (!later.isEmpty()) {
-      log.warn("event=outbox_schema_newer files={}", String.join(",", later));
+      log.warn("{}", LogLine.of("outbox_schema_newer").put("files", String.join(",", later)));
     }
   }
 

@@ -92,12 +92,36 @@ class DocumentsTest {
     assertThat(listed).isEqualTo(tagged);
   }
 
+  @Test
+  void everyLogEventIsWrittenByLogLineAndListed() throws Exception {
+    Pattern event =
+        Pattern.compile(
+            "\\b(?:LogLine\\.of|line)\\(\\s*(?:\\w+\\(\\w+\\) \\? )?\"([a-z]+_[a-z_]+)\"");
+    TreeSet<String> written = new TreeSet<>();
+    for (Path file : sources("src/main")) {
+      String source = Files.readString(file);
+      assertThat(source.replace("append(\"event=\")", ""))
+          .describedAs("%s uses LogLine for its events", file)
+          .doesNotContain("\"event=");
+      event.matcher(source).results().forEach(found -> written.add(found.group(1)));
+    }
+    Pattern row =
+        Pattern.compile("^\\| ([a-z_]+) \\| (?:DEBUG|INFO|WARN|ERROR)", Pattern.MULTILINE);
+    String page = Files.readString(ROOT.resolve("docs/reference/metrics.md"));
+    List<String> listed = row.matcher(page).results().map(found -> found.group(1)).toList();
+    assertThat(listed).doesNotHaveDuplicates().containsAll(written);
+  }
+
   private static List<Path> testSources() throws Exception {
+    return sources("src/test");
+  }
+
+  private static List<Path> sources(String folder) throws Exception {
     List<Path> sources = new ArrayList<>();
     for (Path parent : List.of(ROOT, ROOT.resolve("examples"))) {
       try (Stream<Path> modules = Files.list(parent)) {
-        for (Path module : modules.filter(m -> Files.isDirectory(m.resolve("src/test"))).toList()) {
-          try (Stream<Path> files = Files.walk(module.resolve("src/test"))) {
+        for (Path module : modules.filter(m -> Files.isDirectory(m.resolve(folder))).toList()) {
+          try (Stream<Path> files = Files.walk(module.resolve(folder))) {
             files.filter(f -> f.toString().endsWith(".java")).forEach(sources::add);
           }
         }

@@ -1,5 +1,6 @@
 package dev.postrider.kafka;
 
+import dev.postrider.internal.text.LogLine;
 import dev.postrider.kafka.SendFailure.Scope;
 import dev.postrider.message.Outcome;
 import java.time.Duration;
@@ -135,7 +136,7 @@ final class FailStop {
               error, metadata); // before it is stopped: what it says of the producer counts
       stopped.accept(producer);
       producer.stop(ABORTED);
-      log.info("event=kafka_run_stopped reason=\"{}\"", sendFailure.outcome());
+      log.info("{}", LogLine.of("outbox_kafka_run_stopped").put("reason", sendFailure.outcome()));
     }
     if (receipt.isFirst()) {
       synchronized (this) {

@@ -1,6 +1,7 @@
 package dev.postrider.kafka;
 
 import dev.postrider.destination.Destination;
+import dev.postrider.internal.text.LogLine;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.PostriderException;
@@ -92,7 +93,8 @@ public final class KafkaDestination implements Destination {
       if (resolves(config.bootstrapServers())) {
         throw e;
       }
-      log.warn("event=kafka_not_resolved servers={}", config.bootstrapServers());
+      log.warn(
+          "{}", LogLine.of("outbox_kafka_not_resolved").put("servers", config.bootstrapServers()));
     }
     return destination;
   }

@@ -1,5 +1,6 @@
 package dev.postrider.kafka;
 
+import dev.postrider.internal.text.LogLine;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.PostriderException;
 import java.time.Duration;
@@ -86,7 +87,9 @@ final class ProducerSlot {
   private void pause(Outcome why) {
     absent = why;
     notBeforeNanos = System.nanoTime() + Duration.ofMillis(pauseMs).toNanos();
-    log.warn("event=kafka_producer_replaced pause_ms={} reason=\"{}\"", pauseMs, why);
+    log.warn(
+        "{}",
+        LogLine.of("outbox_kafka_producer_replaced").put("pause_ms", pauseMs).put("reason", why));
     pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS);
   }
 

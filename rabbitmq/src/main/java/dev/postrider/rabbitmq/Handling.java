@@ -56,9 +56,8 @@ final class Handling {
       Received message = Received.of(delivery);
       if (message == null) {
         log.warn(
-            "event=inbox_rejected consumer={} why=\"no UUID as message id\" id=\"{}\"",
-            config.consumer(),
-            delivery.getProperties().getMessageId());
+            "{}",
+            rejected(delivery.getProperties().getMessageId()).put("why", "no UUID as message id"));
         reject(channel, delivery);
       } else {
         handle(channel, delivery, message);
@@ -95,7 +94,7 @@ final class Handling {
         return; // it goes back with the connection
       }
     }
-    log.warn("event=inbox_rejected consumer={} id={}", config.consumer(), message.id());
+    log.warn("{}", rejected(message.id()));
     reject(channel, delivery);
   }
 
@@ -107,6 +106,10 @@ final class Handling {
     Map<String, Object> headers = delivery.getProperties().getHeaders();
     Object count = headers == null ? null : headers.get("x-delivery-count");
     return count instanceof Number number ? number.intValue() : 0;
+  }
+
+  private LogLine rejected(@Nullable Object id) {
+    return LogLine.of("inbox_rejected").put("consumer", config.consumer()).put("id", id);
   }
 
   private void report(Received message, int failures, Throwable failure) {

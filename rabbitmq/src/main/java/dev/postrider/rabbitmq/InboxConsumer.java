@@ -3,6 +3,7 @@ package dev.postrider.rabbitmq;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import dev.postrider.inbox.Inbox;
+import dev.postrider.internal.text.LogLine;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -96,18 +97,14 @@ public final class InboxConsumer implements AutoCloseable {
       CountDownLatch lost = new CountDownLatch(1);
       connection.addShutdownListener(signal -> lost.countDown());
       subscribe(connection, lost);
-      log.info("event=inbox_consuming consumer={} queue={}", config.consumer(), config.queue());
+      log.info("{}", line("inbox_consuming"));
       lost.await();
-      log.warn("event=inbox_lost consumer={} queue={}", config.consumer(), config.queue());
+      log.warn("{}", line("inbox_lost"));
       return true;
     } catch (InterruptedException e) {
       return true;
     } catch (Exception e) {
-      log.warn(
-          "event=inbox_not_consuming consumer={} queue={} why=\"{}\"",
-          config.consumer(),
-          config.queue(),
-          Replies.text(e));
+      log.warn("{}", line("inbox_not_consuming").put("why", Replies.text(e)));
       return false;
     } finally {
       channels.clear();
@@ -166,5 +163,9 @@ public final class InboxConsumer implements AutoCloseable {
     }
     handlers.shutdownNow();
     connections.close();
+  }
+
+  private LogLine line(String event) {
+    return LogLine.of(event).put("consumer", config.consumer()).put("queue", config.queue());
   }
 }

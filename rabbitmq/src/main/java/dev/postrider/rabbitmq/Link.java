@@ -3,6 +3,7 @@ package dev.postrider.rabbitmq;
 import com.rabbitmq.client.BlockedListener;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ShutdownSignalException;
+import dev.postrider.internal.text.LogLine;
 import dev.postrider.message.Outcome;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -180,13 +181,13 @@ final class Link implements ConfirmChannel.Watcher, BlockedListener {
   @Override
   public void handleBlocked(String reason) {
     blocked = Outcome.unavailable("blocked", "the broker has blocked publishing: " + reason);
-    log.warn("event=outbox_rabbitmq_blocked reason=\"{}\"", reason);
+    log.warn("{}", LogLine.of("outbox_rabbitmq_blocked").put("reason", reason));
   }
 
   @Override
   public void handleUnblocked() {
     blocked = null;
-    log.info("event=outbox_rabbitmq_unblocked");
+    log.info("{}", LogLine.of("outbox_rabbitmq_unblocked"));
   }
 
   @Override
@@ -201,7 +202,8 @@ final class Link implements ConfirmChannel.Watcher, BlockedListener {
       ConfirmChannel confirmChannel,
       ShutdownSignalException signal,
       List<PendingConfirm> unconfirmed) {
-    log.warn("event=outbox_rabbitmq_channel_closed reason=\"{}\"", Replies.text(signal));
+    log.warn(
+        "{}", LogLine.of("outbox_rabbitmq_channel_closed").put("reason", Replies.text(signal)));
     if (unconfirmed.size() == 1) {
       blame(unconfirmed.get(0), signal);
     } else {

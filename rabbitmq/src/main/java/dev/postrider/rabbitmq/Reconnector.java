@@ -1,5 +1,6 @@
 package dev.postrider.rabbitmq;
 
+import dev.postrider.internal.text.LogLine;
 import dev.postrider.internal.text.Silenced;
 import dev.postrider.message.Outcome;
 import java.util.concurrent.CountDownLatch;
@@ -79,7 +80,7 @@ final class Reconnector implements AutoCloseable {
       fresh.open();
       link = fresh; // with all its channels: a key's way depends on how many there are
       pauseMillis = PAUSE_MIN_MILLIS;
-      log.info("event=outbox_rabbitmq_connected broker=\"{}\"", config.broker());
+      log.info("{}", line("outbox_rabbitmq_connected"));
     } catch (Throwable e) {
       failed(e, open);
     } finally {
@@ -98,15 +99,14 @@ final class Reconnector implements AutoCloseable {
       if (e.losesDeadLetters()) {
         throw e;
       }
-      log.error("event=outbox_rabbitmq_topology differences=\"{}\"", e.differences());
+      log.error("{}", LogLine.of("outbox_rabbitmq_topology").put("differences", e.differences()));
     }
   }
 
   private void failed(Throwable e, NettyConnections.@Nullable Open open) {
     Outcome why = Replies.notConnected(e);
     if (!closed && !why.equals(absence)) { // an outage of hours is one line, not thousands
-      log.warn(
-          "event=outbox_rabbitmq_not_connected broker=\"{}\" why=\"{}\"", config.broker(), why);
+      log.warn("{}", line("outbox_rabbitmq_not_connected").put("why", why));
     }
     link = null;
     if (!closed) {
@@ -134,7 +134,7 @@ final class Reconnector implements AutoCloseable {
     if (why != null) {
       absence = why;
       link = null;
-      log.warn("event=outbox_rabbitmq_disconnected broker=\"{}\" why=\"{}\"", config.broker(), why);
+      log.warn("{}", line("outbox_rabbitmq_disconnected").put("why", why));
       over.close();
       connectLater();
     }
@@ -161,11 +161,15 @@ final class Reconnector implements AutoCloseable {
     }
   }
 
+  private LogLine line(String event) {
+    return LogLine.of(event).put("broker", config.broker());
+  }
+
   private static void guarded(Runnable task) {
     try {
       task.run();
     } catch (Throwable e) {
-      log.error("event=outbox_rabbitmq_fault", Silenced.of(e));
+      log.error("{}", LogLine.of("outbox_rabbitmq_fault"), Silenced.of(e));
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.postrider.spring;
 
 import dev.postrider.enqueue.Outbox;
+import dev.postrider.internal.text.LogLine;
 import dev.postrider.message.JsonCodec;
 import dev.postrider.message.PostriderException;
 import dev.postrider.observe.RelayListener;
@@ -142,8 +143,10 @@ final class OutboxParts {
       return RelayConnections.beside(pool);
     } catch (RuntimeException e) {
       log.warn(
-          "event=outbox_relay_shares_pool reason=\"{}\" advice=\"set postrider.relay.data-source\"",
-          e.getMessage());
+          "{}",
+          LogLine.of("outbox_relay_shares_pool")
+              .put("reason", e.getMessage())
+              .put("advice", "set postrider.relay.data-source"));
       return pool;
     }
   }

@@ -1,5 +1,6 @@
 package dev.postrider.spring;
 
+import dev.postrider.internal.text.LogLine;
 import dev.postrider.message.PostriderException;
 import dev.postrider.schema.Migrations;
 import dev.postrider.schema.Schema;
@@ -33,7 +34,7 @@ record OutboxSchema(DataSource dataSource, Schema schema) {
       throw new StartException(String.valueOf(e.getMessage()), action(schema, migrate), e);
     } catch (SQLException e) {
       if (!migrate && NOT_ALLOWED.equals(e.getSQLState())) {
-        log.info("event=outbox_schema_unchecked reason=\"{}\"", e.getMessage());
+        log.info("{}", LogLine.of("outbox_schema_unchecked").put("reason", e.getMessage()));
         return new OutboxSchema(dataSource, schema); // a login that may only publish
       }
       throw new StartException(

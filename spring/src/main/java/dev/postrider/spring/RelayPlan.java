@@ -2,6 +2,7 @@ package dev.postrider.spring;
 
 import dev.postrider.destination.Destination;
 import dev.postrider.error.DatabaseError;
+import dev.postrider.internal.text.LogLine;
 import dev.postrider.message.PostriderException;
 import dev.postrider.message.RetryPolicy;
 import dev.postrider.message.Route;
@@ -164,7 +165,7 @@ final class RelayPlan {
             "application", new Route(line.namespace(), line.topic(), line.subscription()));
       }
     } catch (SQLException e) {
-      log.warn("event=outbox_subscribe_failed error=\"{}\"", DatabaseError.text(e));
+      log.warn("{}", LogLine.of("outbox_subscribe_failed").put("error", DatabaseError.text(e)));
     }
   }
 
@@ -172,7 +173,7 @@ final class RelayPlan {
   @Nullable Relay make(RelayListener listener) {
     List<Line> lines = lines();
     if (lines.isEmpty()) {
-      log.info("event=outbox_relay_idle reason=\"no routes and no handlers\"");
+      log.info("{}", LogLine.of("outbox_relay_idle").put("reason", "no routes and no handlers"));
       return null;
     }
     Map<String, Destination> opened = new HashMap<>();

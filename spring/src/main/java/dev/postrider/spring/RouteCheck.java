@@ -1,5 +1,6 @@
 package dev.postrider.spring;
 
+import dev.postrider.internal.text.LogLine;
 import dev.postrider.message.NewMessage;
 import dev.postrider.message.Route;
 import dev.postrider.schema.Schema;
@@ -106,9 +107,10 @@ final class RouteCheck {
               + " postrider.routes. If a relay will serve it later, set postrider.unrouted=warn");
     }
     log.warn(
-        "event=outbox_publish_unrouted topic=\"{}\" advice=\"no relay has a route for it yet; its"
-            + " messages wait\"",
-        route);
+        "{}",
+        LogLine.of("outbox_publish_unrouted")
+            .put("topic", route)
+            .put("advice", "no relay has a route for it yet; its messages wait"));
     return true;
   }
 
@@ -119,7 +121,7 @@ final class RouteCheck {
       try {
         found = lines.get();
       } catch (StartException e) {
-        log.debug("event=outbox_routes_unreadable reason=\"{}\"", e.getMessage());
+        log.debug("{}", LogLine.of("outbox_routes_unreadable").put("reason", e.getMessage()));
         found = List.of();
       }
       here = found;

@@ -2,6 +2,7 @@ package dev.postrider.webhook;
 
 import dev.postrider.destination.Destination;
 import dev.postrider.internal.text.LogLine;
+import dev.postrider.internal.text.Silenced;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import java.time.Duration;
@@ -122,7 +123,7 @@ public final class WebhookDestination implements Destination {
     try {
       config.onGone.accept(config.endpoint.toString());
     } catch (RuntimeException e) {
-      log.warn("event=outbox_webhook_listener_failed", e);
+      log.warn("{}", LogLine.of("outbox_webhook_listener_failed"), Silenced.of(e));
     }
   }
 

@@ -5,6 +5,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.postrider.cli.config.Config;
 import dev.postrider.cli.doctor.CheckedDatabase;
 import dev.postrider.cli.doctor.Doctor;
+import dev.postrider.internal.text.LogLine;
 import dev.postrider.message.PostriderException;
 import dev.postrider.relay.Relay;
 import dev.postrider.server.Metrics;
@@ -148,7 +149,7 @@ final class RunningServer implements AutoCloseable {
     try {
       server.close();
     } catch (RuntimeException e) {
-      log.warn("event=server_stopped_late error=\"{}\"", e.getMessage());
+      log.warn("{}", LogLine.of("server_stopped_late").put("error", e.getMessage()));
     } finally {
       pool.close();
     }

@@ -1,6 +1,8 @@
 package dev.postrider.cli.demo;
 
 import dev.postrider.enqueue.Outbox;
+import dev.postrider.internal.text.LogLine;
+import dev.postrider.internal.text.Silenced;
 import dev.postrider.message.NewMessage;
 import dev.postrider.message.PostriderException;
 import dev.postrider.observe.Backlog;
@@ -55,7 +57,7 @@ public final class DemoTraffic implements AutoCloseable {
       try (Connection connection = dataSource.getConnection()) {
         send(connection);
       } catch (SQLException | PostriderException e) {
-        log.warn("event=demo_traffic_failed error=\"{}\"", e.getMessage());
+        log.warn("{}", LogLine.of("demo_traffic_failed").put("error", Silenced.text(e)));
       } catch (InterruptedException e) {
         return;
       }

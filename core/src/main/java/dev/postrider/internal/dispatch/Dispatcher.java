@@ -4,6 +4,7 @@ import dev.postrider.destination.Destination;
 import dev.postrider.destination.DestinationOptions;
 import dev.postrider.internal.protocol.Answered;
 import dev.postrider.internal.protocol.Claimed;
+import dev.postrider.internal.text.LogLine;
 import dev.postrider.internal.text.Silenced;
 import dev.postrider.message.Outcome;
 import dev.postrider.observe.RelayListener;
@@ -227,7 +228,10 @@ public final class Dispatcher implements AutoCloseable {
     try {
       destination.close();
     } catch (RuntimeException e) {
-      log.warn("event=outbox_destination_close_failed destination={}", name, Silenced.of(e));
+      log.warn(
+          "{}",
+          LogLine.of("outbox_destination_close_failed").put("destination", name),
+          Silenced.of(e));
     }
   }
 }

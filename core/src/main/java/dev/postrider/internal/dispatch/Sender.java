@@ -1,6 +1,7 @@
 package dev.postrider.internal.dispatch;
 
 import dev.postrider.destination.Destination;
+import dev.postrider.internal.text.LogLine;
 import dev.postrider.internal.text.Silenced;
 import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Message;
@@ -115,7 +116,8 @@ final class Sender {
         deliver(ready);
       }
     } catch (Throwable e) {
-      log.warn("event=outbox_destination_threw destination={}", name, Silenced.of(e));
+      log.warn(
+          "{}", LogLine.of("outbox_destination_threw").put("destination", name), Silenced.of(e));
       String error = ErrorReport.of(e);
       taken.forEach(item -> threw(item, error));
     } finally {
@@ -277,7 +279,9 @@ final class Sender {
   }
 
   private void violation(String what) {
-    log.warn("event=outbox_destination_violation destination={} what=\"{}\"", name, what);
+    log.warn(
+        "{}",
+        LogLine.of("outbox_destination_violation").put("destination", name).put("what", what));
     listener.violation(name, what);
   }
 }

@@ -1,5 +1,6 @@
 package dev.postrider.internal.retention;
 
+import dev.postrider.internal.text.LogLine;
 import dev.postrider.message.PostriderException;
 import dev.postrider.schema.Schema;
 import java.sql.Connection;
@@ -52,7 +53,9 @@ public final class Partitions {
     }
     missing.forEach(
         (name, note) ->
-            LOG.warn("event=outbox_partition_missing partition={} reason=\"{}\"", name, note));
+            LOG.warn(
+                "{}",
+                LogLine.of("outbox_partition_missing").put("partition", name).put("reason", note)));
     return all;
   }
 
