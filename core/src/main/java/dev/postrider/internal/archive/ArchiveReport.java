@@ -10,7 +10,8 @@ import java.util.List;
  * @param removed messages removed from the log, those of dropped partitions included
  * @param trimmed attempts and dead letters removed because their message is gone
  * @param dropped partitions dropped as a whole
- * @param busy partitions that could not be dropped this time; the next run tries again
+ * @param busy partitions that were emptied row by row since they could not be dropped this time;
+ *     the next run drops them
  * @param stopped whether it was told to stop
  */
 public record ArchiveReport(

@@ -9,7 +9,9 @@ import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -37,7 +39,7 @@ final class ArchiveRun {
   private static final String LOCK_NOT_AVAILABLE = "55P03";
   private static final int PAGE_MESSAGES = 500;
   private static final long FILE_CHARACTERS = 1L << 30;
-  private static final int TRIES = 20;
+  private static final int TRIES = 5;
   private static final Duration PAUSE = Duration.ofMillis(500);
 
   private final Session session;
@@ -48,7 +50,9 @@ final class ArchiveRun {
   private final Archive.Pause pause;
   private final UUID cutoff;
 
-  private final List<String> files = new ArrayList<>();
+  /** A file that is written again has the same name if it has the same content. */
+  private final Set<String> files = new LinkedHashSet<>();
+
   private final List<String> dropped = new ArrayList<>();
   private final List<String> busy = new ArrayList<>();
   private long archived;
@@ -110,6 +114,7 @@ final class ArchiveRun {
 
   private void archive(Partition partition) throws SQLException, IOException {
     long before = archived;
+    long keptBefore = kept;
     @Nullable UUID after = null;
     do {
       after = archiveFile(partition, after);
@@ -121,13 +126,15 @@ final class ArchiveRun {
     try {
       if (drop(partition.name, DROP, actor, partition.name, cutoff, messages)) {
         removed += messages;
-      } else {
-        busy.add(partition.name);
+        return;
       }
+      busy.add(partition.name);
     } catch (SQLException e) {
       keep(e);
-      archive(new Partition(partition.name, false));
     }
+    archived = before;
+    kept = keptBefore;
+    archive(new Partition(partition.name, false));
   }
 
   private boolean dropAttempts(String partition) throws SQLException {
@@ -139,10 +146,7 @@ final class ArchiveRun {
     }
   }
 
-  /**
-   * A partition that cannot be dropped is emptied row by row and does not keep the others. The run
-   * fails at its end.
-   */
+  /** A partition that cannot be dropped does not keep the others. The run fails at its end. */
   private void keep(SQLException error) throws SQLException {
     if (LOCK_NOT_AVAILABLE.equals(error.getSQLState())
         || DatabaseError.of(error).connectionLost()) {
@@ -268,6 +272,7 @@ final class ArchiveRun {
   private record Trimmed(@Nullable UUID after, int removed, boolean done) {}
 
   private ArchiveReport report() {
-    return new ArchiveReport(archived, kept, removed, trimmed, files, dropped, busy, stopped);
+    return new ArchiveReport(
+        archived, kept, removed, trimmed, List.copyOf(files), dropped, busy, stopped);
   }
 }

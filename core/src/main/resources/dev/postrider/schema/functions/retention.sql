@@ -139,14 +139,18 @@ begin
 end $$;
 
 -- One step through a partition of messages. A partition that may go as a whole is only read, for the sequences that its
--- dedupe keys must keep, and then dropped. One that is gone is done. p_at: partition, whole, after, seen, tries.
+-- dedupe keys must keep, and then dropped. If its lock is not to be had, it is emptied row by row, and a later run drops
+-- it. One that is gone is done. p_at: partition, whole, after, seen, and the tries for a lock in this run: producers wait
+-- behind each of them, so the partitions of a run share them.
 -- Without settings for the planner: archive_clear() reads the queue as a whole.
 create or replace function postrider.purge_partition(p_before uuid, p_rows int, inout p_at jsonb, out removed bigint, out done boolean)
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  v_name text := p_at ->> 'partition';
-  v_ids  uuid[];
-  v_gone boolean;
+  c_tries constant int := 5;
+  v_rows constant jsonb := '{"whole": false, "seen": 0}';
+  v_name  text := p_at ->> 'partition';
+  v_tries int := coalesce((p_at ->> 'tries')::int, 0);
+  v_ids   uuid[];
 begin
   removed := 0;
   done := not postrider.has_partition('message', v_name);
@@ -154,7 +158,7 @@ begin
     return;
   end if;
   if not p_at ? 'whole' then
-    p_at := p_at || jsonb_build_object('seen', 0, 'tries', 0, 'whole', coalesce((
+    p_at := p_at || jsonb_build_object('seen', 0, 'whole', coalesce((
       select not p.fallback and p.upper::uuid <= least(p_before, postrider.archive_cutoff(interval '2 days'))
              and postrider.archive_clear(
                    coalesce(p.lower::uuid, '00000000-0000-0000-0000-000000000000'), p.upper::uuid)
@@ -177,18 +181,18 @@ begin
     return;
   end if;
   begin
-    v_gone := postrider.archive_drop('retention', v_name, p_before, (p_at ->> 'seen')::bigint);
-    if v_gone then
+    if postrider.archive_drop('retention', v_name, p_before, (p_at ->> 'seen')::bigint) then
       removed := (p_at ->> 'seen')::bigint;
       done := true;
     else
-      -- Something was put back into the queue meanwhile: row by row.
-      p_at := p_at - 'after' || jsonb_build_object('whole', false, 'seen', 0, 'tries', 0);
+      -- Something was put back into the queue meanwhile.
+      p_at := p_at - 'after' || v_rows;
     end if;
   exception when lock_not_available then
-    -- In use. The next step tries again, and after some of them the next run.
-    p_at := p_at || jsonb_build_object('tries', (p_at ->> 'tries')::int + 1);
-    done := (p_at ->> 'tries')::int >= 20;
+    p_at := p_at || jsonb_build_object('tries', v_tries + 1);
+    if v_tries + 1 >= c_tries then
+      p_at := p_at - 'after' || v_rows;
+    end if;
   end;
 end $$;
 
@@ -253,7 +257,8 @@ begin
   end if;
   removed := v_step.removed;
   p_position := case when v_step.done
-    then jsonb_build_object('of', v_at -> 'of', 'last', v_at -> 'partition') else v_step.p_at end::text;
+    then jsonb_strip_nulls(jsonb_build_object('of', v_at -> 'of', 'last', v_at -> 'partition', 'tries', v_step.p_at -> 'tries'))
+    else v_step.p_at end::text;
 end $$;
 
 -- One step of a task: a short transaction over about p_rows rows. p_position: null at first, then what came back.
@@ -418,9 +423,9 @@ begin
   end if;
   v_at := case
     when v_at ->> 'of' = 'message' and not (v_at @> '{"whole": false}')
-      then v_at - 'after' || '{"whole": false, "seen": 0, "tries": 0}'
+      then v_at - 'after' || '{"whole": false, "seen": 0}'
     when v_at ->> 'of' = 'attempt' and not v_at ? 'after' then v_at || '{"after": null}'
-    else jsonb_build_object('of', v_at -> 'of', 'last', v_at -> 'partition') end;
+    else jsonb_strip_nulls(jsonb_build_object('of', v_at -> 'of', 'last', v_at -> 'partition', 'tries', v_at -> 'tries')) end;
   update postrider.retention t set position = v_at::text, failed_at = now(), error = left(p_error, 1000)
    where t.task = p_task;
   return true;

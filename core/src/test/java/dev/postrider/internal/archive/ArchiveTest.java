@@ -169,6 +169,7 @@ class ArchiveTest {
   void aPartitionWithAMessageReplayedMeanwhileIsNotDropped() throws Exception {
     old.partition();
     UUID replayed = old.delivered();
+    old.delivered();
     ArchiveReport report = archive().run("ann", onceInTheMiddle(() -> old.enqueue(replayed)));
     assertThat(report.busy()).containsExactly("message_old");
     assertThat(logged()).containsExactly(replayed);
@@ -181,8 +182,30 @@ class ArchiveTest {
     old.delivered();
     ArchiveReport report = archive().run("ann", onceInTheMiddle(old::deliveredWithTheLowestId));
     assertThat(report.busy()).containsExactly("message_old");
-    assertThat(logged()).hasSize(2);
-    assertThat(archive().run("ann", r -> true).removed()).isEqualTo(2);
+    assertThat(report.archived()).isEqualTo(2);
+    assertThat(report.removed()).isEqualTo(2);
+    assertThat(lines().stream().distinct()).hasSize(2);
+    assertThat(archive().run("ann", r -> true).dropped()).contains("message_old");
+  }
+
+  @Test
+  @Tag("HE-11")
+  void aPartitionInUseIsEmptiedRowByRow() throws Exception {
+    old.partition();
+    for (int i = 0; i < 3; i++) {
+      old.delivered();
+    }
+    try (Connection reader = database.transaction()) {
+      reader.createStatement().execute("lock table postrider.message in access share mode");
+      ArchiveReport report = archive().run("ann", r -> true);
+      assertThat(report.busy()).containsExactly("message_old");
+      assertThat(report.archived()).isEqualTo(3);
+      assertThat(report.removed()).isEqualTo(3);
+      assertThat(report.files()).as("written again with the same content").hasSize(2);
+    }
+    assertThat(logged()).isEmpty();
+    assertThat(lines()).hasSize(3);
+    assertThat(archive().run("ann", r -> true).dropped()).containsExactly("message_old");
   }
 
   @Test

@@ -50,8 +50,9 @@ final class OldLog {
         q as (
           insert into postrider.queue (id, key_id, sequence, route, size, lane)
           select id, key_id, 1, 1, 1, 0 from m where '%2$s' = 'pending')
-        insert into postrider.dead_letter (message_id, delivery, route, attempts, died_at, resolved_at, resolution)
-        select id, 1, 1, 1, '%1$s 12:01Z', case when '%2$s' <> 'dead' then timestamptz '%1$s 12:02Z' end,
+        insert into postrider.dead_letter
+          (message_id, key_id, sequence, delivery, route, attempts, died_at, resolved_at, resolution)
+        select id, key_id, sequence, 1, 1, 1, '%1$s 12:01Z', case when '%2$s' <> 'dead' then timestamptz '%1$s 12:02Z' end,
                case when '%2$s' <> 'dead' then '%2$s' end
           from m where '%2$s' in ('dead', 'discarded', 'requeued')
         """
