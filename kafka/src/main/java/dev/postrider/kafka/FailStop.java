@@ -102,22 +102,25 @@ final class FailStop {
     if (stumbled.any()) {
       stumbled.delivered(receipt.key);
     }
-    receipt.answer(delivered);
-    end(receipt);
+    answer(receipt, delivered);
+  }
+
+  private void answer(RunReceipt receipt, Outcome outcome) {
+    try {
+      receipt.answer(outcome);
+    } finally {
+      end(receipt);
+    }
   }
 
   /** The client did not take it, so nothing is lost by it: those before it go on. */
-  SendFailure notTaken(RunReceipt receipt, Exception error, boolean thrown) {
-    SendFailure sendFailure =
-        thrown && error instanceof RuntimeException e
-            ? producer.threw(e)
-            : producer.failed(error, null);
+  SendFailure notTaken(RunReceipt receipt, Throwable error, boolean thrown) {
+    SendFailure sendFailure = thrown ? producer.threw(error) : producer.failed(error, null);
     if (receipt.isFirst()) {
       if (blames(sendFailure.outcome())) {
         stumbled.add(receipt.key);
       }
-      receipt.answer(sendFailure.outcome());
-      end(receipt);
+      answer(receipt, sendFailure.outcome());
     }
     return sendFailure;
   }

@@ -1,6 +1,7 @@
 package dev.postrider.kafka;
 
 import dev.postrider.kafka.Arrivals.Reach;
+import dev.postrider.kafka.GuardedPartitioner.PartitionerThrew;
 import dev.postrider.kafka.SendFailure.Scope;
 import dev.postrider.message.Outcome;
 import java.time.Duration;
@@ -10,6 +11,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.common.InvalidRecordException;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.ClusterAuthorizationException;
@@ -69,6 +71,8 @@ final class KafkaErrors {
           terminal(InvalidRecordException.class, Scope.MESSAGE, "kafka_invalid_record"),
           terminal(InvalidTimestampException.class, Scope.MESSAGE, "kafka_invalid_record"),
           terminal(SerializationException.class, Scope.MESSAGE, "kafka_invalid_record"),
+          new Rule(
+              PartitionerThrew.class, Kind.RETRYABLE, Scope.MESSAGE, "kafka_partitioner_threw"),
           terminal(InvalidTopicException.class, Scope.TOPIC, "kafka_invalid_topic"),
           topic(UnknownTopicOrPartitionException.class, "kafka_unknown_topic"),
           topic(UnknownTopicIdException.class, "kafka_unknown_topic"),
@@ -152,12 +156,16 @@ final class KafkaErrors {
   }
 
   /**
-   * What {@code send} threw instead of handing it to the callback, which it does when the producer
-   * takes no more records: closed, or in an error it does not leave.
+   * What {@code send} threw instead of handing it to the callback. The client does that when the
+   * producer takes no more records: closed, or in an error it does not leave. Other code that it
+   * calls, such as an interceptor, may throw anything.
    */
   SendFailure ofThrown(Throwable error) {
     SendFailure sendFailure = of(error, Reach.NONE);
-    return sendFailure.scope() == Scope.MESSAGE || sendFailure.scope() == Scope.DESTINATION
+    boolean clients = error instanceof KafkaException || error instanceof IllegalStateException;
+    return sendFailure.scope() == Scope.MESSAGE
+            || sendFailure.scope() == Scope.DESTINATION
+            || !clients
         ? sendFailure
         : new SendFailure(
             Outcome.unavailable("kafka_producer_failed", text(error)), Scope.PRODUCER);

@@ -77,7 +77,7 @@ final class LiveProducer {
       return null;
     } catch (ApiException e) {
       return failed(e, null);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       return threw(e);
     }
   }
@@ -98,26 +98,27 @@ final class LiveProducer {
   }
 
   /** The sendFailure on an error that the callback got, with these metadata if it got any. */
-  SendFailure failed(Exception error, @Nullable RecordMetadata metadata) {
+  SendFailure failed(Throwable error, @Nullable RecordMetadata metadata) {
     long now = nanoClock.getAsLong();
     SendFailure sendFailure = errors.of(error, arrivals.within(recentNanos, metadata, now));
     Outcome end = retired;
     if (sendFailure.scope() == Scope.UNKNOWN && end != null) {
       return new SendFailure(end, Scope.PRODUCER);
     }
-    if (sendFailure.scope() == Scope.PRODUCER
-        || (sendFailure.scope() == Scope.UNKNOWN && hopeless(now))) {
-      report(sendFailure.outcome());
-    }
-    return sendFailure;
+    return judged(sendFailure, now);
   }
 
   /** The sendFailure on an error that send threw. */
-  SendFailure threw(RuntimeException error) {
+  SendFailure threw(Throwable error) {
     Outcome end = retired;
-    SendFailure sendFailure =
-        end == null ? errors.ofThrown(error) : new SendFailure(end, Scope.PRODUCER);
-    if (sendFailure.scope() == Scope.PRODUCER) {
+    return judged(
+        end == null ? errors.ofThrown(error) : new SendFailure(end, Scope.PRODUCER),
+        nanoClock.getAsLong());
+  }
+
+  private SendFailure judged(SendFailure sendFailure, long now) {
+    if (sendFailure.scope() == Scope.PRODUCER
+        || (sendFailure.scope() == Scope.UNKNOWN && hopeless(now))) {
       report(sendFailure.outcome());
     }
     return sendFailure;

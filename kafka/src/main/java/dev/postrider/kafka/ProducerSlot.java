@@ -36,7 +36,7 @@ final class ProducerSlot {
 
   /** An empty slot. */
   ProducerSlot(Map<String, String> settings, KafkaErrors errors, LiveProducer.Patience patience) {
-    this.settings = Map.copyOf(settings);
+    this.settings = Map.copyOf(GuardedPartitioner.guard(settings));
     this.errors = errors;
     this.patience = patience;
   }

@@ -55,7 +55,7 @@ final class Receipt implements Callback {
     return sendFailure.scope() == Scope.UNKNOWN && error.getClass() == KafkaException.class;
   }
 
-  void threw(RuntimeException error) {
+  void threw(Throwable error) {
     fail(producer.threw(error));
   }
 

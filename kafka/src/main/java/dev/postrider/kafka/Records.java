@@ -42,7 +42,7 @@ final class Records {
     } catch (PostriderException e) {
       String error = String.valueOf(e.getMessage());
       return new Made(null, Outcome.terminal("kafka_not_addressed", error));
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       // A user's envelope: its message fails, the others of the batch do not.
       return new Made(null, Outcome.retryable("kafka_envelope_threw", ErrorReport.of(e)));
     }

@@ -144,11 +144,11 @@ final class RunBatch {
 
   /** Returns whether the client has taken it; if not, it is answered. */
   private boolean sendOne(RunReceipt receipt, Item item) {
-    Exception notTaken = null;
+    Throwable notTaken = null;
     boolean thrown = false;
     try {
       producer.producer().send(item.record(), receipt);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       notTaken = e;
       thrown = true;
     }

@@ -93,7 +93,7 @@ final class SendBatch {
     Receipt receipt = new Receipt(message.id(), producer, answers);
     try {
       producer.send(record, receipt);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       receipt.threw(e);
     }
     SendFailure failure = receipt.failure();

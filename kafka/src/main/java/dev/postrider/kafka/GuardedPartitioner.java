@@ -1,0 +1,98 @@
+package dev.postrider.kafka;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import org.apache.kafka.clients.producer.Partitioner;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.Cluster;
+import org.apache.kafka.common.metrics.Monitorable;
+import org.apache.kafka.common.metrics.PluginMetrics;
+import org.apache.kafka.common.utils.Utils;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks the user's partitioner, and tells its failures from those of the client: they say nothing
+ * about the producer. Kafka's client makes it; it is not for applications. Thread-safe if the
+ * user's partitioner is.
+ */
+public final class GuardedPartitioner implements Partitioner, Monitorable {
+  private static final String GUARDED = "postrider.partitioner.class";
+
+  private @Nullable Partitioner guarded;
+
+  /** The user's partitioner failed on this record. */
+  static final class PartitionerThrew extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    PartitionerThrew(String what, @Nullable Throwable cause) {
+      super(what, cause);
+    }
+  }
+
+  /** The settings with the user's partitioner, if there is one, guarded. */
+  static Map<String, String> guard(Map<String, String> settings) {
+    String name = settings.get(ProducerConfig.PARTITIONER_CLASS_CONFIG);
+    if (name == null || name.isBlank()) {
+      return settings;
+    }
+    Map<String, String> all = new HashMap<>(settings);
+    all.put(ProducerConfig.PARTITIONER_CLASS_CONFIG, GuardedPartitioner.class.getName());
+    all.put(GUARDED, name.strip());
+    return all;
+  }
+
+  @Override
+  public void configure(Map<String, ?> configs) {
+    String name = Objects.requireNonNull(configs.get(GUARDED)).toString();
+    try {
+      Partitioner made = Utils.newInstance(name, Partitioner.class);
+      Map<String, Object> own = new HashMap<>(configs);
+      own.remove(GUARDED);
+      own.put(ProducerConfig.PARTITIONER_CLASS_CONFIG, name);
+      made.configure(own);
+      guarded = made;
+    } catch (ClassNotFoundException e) {
+      throw new IllegalArgumentException("no class " + name, e);
+    }
+  }
+
+  @Override
+  public void withPluginMetrics(PluginMetrics metrics) {
+    if (guarded instanceof Monitorable monitorable) {
+      monitorable.withPluginMetrics(metrics);
+    }
+  }
+
+  @Override
+  public int partition(
+      String topic,
+      @Nullable Object key,
+      byte @Nullable [] keyBytes,
+      Object value,
+      byte[] valueBytes,
+      Cluster cluster) {
+    int partition;
+    try {
+      partition =
+          Objects.requireNonNull(guarded)
+              .partition(topic, key, keyBytes, value, valueBytes, cluster);
+    } catch (RuntimeException | Error e) {
+      throw new PartitionerThrew("the partitioner threw", e);
+    }
+    Integer count = cluster.partitionCountForTopic(topic);
+    if (partition < 0 || (count != null && partition >= count)) {
+      throw new PartitionerThrew(
+          "the partitioner chose partition %d of %d".formatted(partition, count), null);
+    }
+    return partition;
+  }
+
+  @Override
+  public void close() {
+    Partitioner last = guarded;
+    if (last != null) {
+      last.close();
+    }
+  }
+}
