@@ -100,8 +100,9 @@ final class HandlerMethod implements MessageHandler {
       return Message::payload;
     } else if (codec == null) {
       throw new StartException(
-          "The @OutboxHandler method " + method + " takes an object, but there is no JSON mapper.",
-          "Add spring-boot-starter-json, or define a bean of type JsonCodec.");
+          "The @OutboxHandler method %s takes an object, but %s."
+              .formatted(method, MissingCodec.REASON),
+          MissingCodec.ACTION);
     }
     return message -> codec.read(message, type);
   }

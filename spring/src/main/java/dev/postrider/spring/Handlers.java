@@ -148,6 +148,7 @@ final class Handlers {
   private boolean isOnDataSource(PlatformTransactionManager manager) {
     BeanWrapper settings = PropertyAccessorFactory.forBeanPropertyAccess(manager);
     return settings.isReadableProperty("dataSource")
-        && settings.getPropertyValue("dataSource") == database.dataSource();
+        && settings.getPropertyValue("dataSource")
+            == OpenTransaction.resource(database.dataSource());
   }
 }

@@ -19,6 +19,11 @@ final class OpenTransaction {
     this.probe = new Probe(dataSource);
   }
 
+  /** What transaction managers of a DataSource call their own. */
+  static Object resource(DataSource dataSource) {
+    return new Probe(dataSource).getResourceFactory();
+  }
+
   void require() {
     if (!TransactionSynchronizationManager.isActualTransactionActive()) {
       throw new OutsideTransactionException(

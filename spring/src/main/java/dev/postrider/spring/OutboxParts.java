@@ -106,7 +106,9 @@ final class OutboxParts {
     boolean relays = properties.relay().enabled() && settings.relay().enabled();
     return new TransactionalOutbox(
         database.dataSource(),
-        new Outbox(database.schema(), beans.getBeanProvider(JsonCodec.class).getIfAvailable()),
+        new Outbox(
+            database.schema(),
+            beans.getBeanProvider(JsonCodec.class).getIfAvailable(MissingCodec::new)),
         new TransactionalOutbox.Hooks(
             beans.getBeanProvider(PersistenceFlush.class).getIfAvailable(() -> () -> {})::run,
             beans.getBeanProvider(PublishScope.class).getIfAvailable(() -> PublishScope.NONE),

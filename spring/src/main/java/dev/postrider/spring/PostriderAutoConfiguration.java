@@ -12,6 +12,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
@@ -110,7 +111,7 @@ public class PostriderAutoConfiguration {
   static class Jackson3 {
     @Bean
     @ConditionalOnMissingBean(JsonCodec.class)
-    @ConditionalOnBean(tools.jackson.databind.json.JsonMapper.class)
+    @ConditionalOnSingleCandidate(tools.jackson.databind.json.JsonMapper.class)
     JsonCodec postriderJackson3Codec(tools.jackson.databind.json.JsonMapper mapper) {
       return new Jackson3Codec(mapper);
     }
@@ -121,8 +122,10 @@ public class PostriderAutoConfiguration {
   @ConditionalOnClass(name = "com.fasterxml.jackson.databind.ObjectMapper")
   static class Jackson2 {
     @Bean
-    @ConditionalOnMissingBean(JsonCodec.class)
-    @ConditionalOnBean(com.fasterxml.jackson.databind.ObjectMapper.class)
+    @ConditionalOnMissingBean(
+        value = JsonCodec.class,
+        type = "tools.jackson.databind.json.JsonMapper")
+    @ConditionalOnSingleCandidate(com.fasterxml.jackson.databind.ObjectMapper.class)
     JsonCodec postriderJackson2Codec(com.fasterxml.jackson.databind.ObjectMapper mapper) {
       return new Jackson2Codec(mapper);
     }

@@ -4,7 +4,10 @@ import dev.postrider.observe.BacklogMeters;
 import dev.postrider.observe.BacklogSampler;
 import dev.postrider.observe.MicrometerMetrics;
 import dev.postrider.observe.RelayListener;
+import io.micrometer.core.instrument.Clock;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -22,18 +25,28 @@ import org.springframework.context.annotation.Lazy;
 @ConditionalOnBean(value = OutboxRelay.class, type = "io.micrometer.core.instrument.MeterRegistry")
 public class PostriderMetricsAutoConfiguration {
   @Bean
-  RelayListener postriderMetrics(MeterRegistry registry) {
-    return new MicrometerMetrics(registry);
+  RelayListener postriderMetrics(ObjectProvider<MeterRegistry> registries) {
+    return new MicrometerMetrics(all(registries));
   }
 
   @Bean(initMethod = "start", destroyMethod = "close")
   @Lazy(false)
   BacklogSampler postriderBacklog(
-      OutboxSchema database, PostriderProperties properties, MeterRegistry registry) {
+      OutboxSchema database,
+      PostriderProperties properties,
+      ObjectProvider<MeterRegistry> registries) {
     return new BacklogSampler(
         database.dataSource(),
         database.schema(),
         properties.relay().backlogInterval(),
-        new BacklogMeters(registry)::show);
+        new BacklogMeters(all(registries))::show);
+  }
+
+  /** The only or primary one; if none is primary, all of them count. */
+  private static MeterRegistry all(ObjectProvider<MeterRegistry> registries) {
+    MeterRegistry chosen = registries.getIfUnique();
+    return chosen == null
+        ? new CompositeMeterRegistry(Clock.SYSTEM, registries.orderedStream().toList())
+        : chosen;
   }
 }

@@ -4,9 +4,10 @@ import io.micrometer.observation.ObservationRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 
-/** Observation of publishing and handling, in applications with an observation registry. */
+/** Observation of publishing and handling, in applications with one or one primary registry. */
 @AutoConfiguration(
     after = PostriderAutoConfiguration.class,
     afterName = {
@@ -14,9 +15,8 @@ import org.springframework.context.annotation.Bean;
       "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration"
     })
 @ConditionalOnClass(name = "io.micrometer.observation.transport.SenderContext")
-@ConditionalOnBean(
-    value = OutboxSchema.class,
-    type = "io.micrometer.observation.ObservationRegistry")
+@ConditionalOnBean(OutboxSchema.class)
+@ConditionalOnSingleCandidate(type = "io.micrometer.observation.ObservationRegistry")
 public class PostriderObservationAutoConfiguration {
   @Bean
   Observations postriderObservations(ObservationRegistry registry) {

@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.Properties;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -12,7 +13,10 @@ import org.springframework.beans.BeanWrapper;
 import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.boot.jdbc.DataSourceBuilder;
 import org.springframework.jdbc.datasource.AbstractDataSource;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 
 /**
  * Connections outside the application's pool, to the same database and with the same login. A relay
@@ -34,9 +38,18 @@ final class RelayConnections extends AbstractDataSource {
    * @throws RuntimeException if the pool does not tell where its connections go
    */
   static DataSource beside(DataSource pool) {
-    RelayConnections connections = new RelayConnections(pool);
+    RelayConnections connections = new RelayConnections(behindProxies(pool));
     connections.unpooled();
     return connections;
+  }
+
+  private static DataSource behindProxies(DataSource dataSource) {
+    DataSource found = dataSource;
+    while (found instanceof LazyConnectionDataSourceProxy
+        || found instanceof TransactionAwareDataSourceProxy) {
+      found = ((DelegatingDataSource) found).getTargetDataSource();
+    }
+    return Objects.requireNonNull(found, "a proxy without a DataSource");
   }
 
   @Override
