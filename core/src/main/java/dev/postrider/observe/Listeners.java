@@ -105,6 +105,11 @@ final class Listeners implements RelayListener {
   }
 
   @Override
+  public void retentionSkipped(String task, String reason) {
+    each(listener -> listener.retentionSkipped(task, reason));
+  }
+
+  @Override
   public void retentionAge(String task, Duration age) {
     each(listener -> listener.retentionAge(task, age));
   }

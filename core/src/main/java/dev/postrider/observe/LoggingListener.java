@@ -146,6 +146,11 @@ public final class LoggingListener implements RelayListener {
   }
 
   @Override
+  public void retentionSkipped(String task, String reason) {
+    log.warn("{}", LogLine.of("outbox_retention_skipped").put("task", task).put("reason", reason));
+  }
+
+  @Override
   public void retentionFailed(String task, Exception error) {
     log.warn(
         "{}",

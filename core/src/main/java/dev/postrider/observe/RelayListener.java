@@ -74,10 +74,15 @@ public interface RelayListener {
 
   /**
    * How long ago a task came to its end, in any relay of this database; if it never did, how long
-   * this relay has been running. Told for each task that this relay has a period for, when it
-   * starts and after each look.
+   * ago a relay first started it, or this relay was started. Told for each task that this relay has
+   * a period for, when it starts and after each look.
    */
   default void retentionAge(String task, Duration age) {}
+
+  /**
+   * A retention task is due, but this relay may not carry it out now. Told once for each reason.
+   */
+  default void retentionSkipped(String task, String reason) {}
 
   /** A retention task failed and is tried again later; {@code all} if none could be started. */
   default void retentionFailed(String task, Exception error) {}

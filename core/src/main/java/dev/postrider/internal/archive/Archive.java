@@ -108,13 +108,23 @@ public final class Archive {
    */
   public ArchiveReport run(String actor, Predicate<ArchiveReport> goOn)
       throws SQLException, IOException {
+    @Nullable ArchiveReport report = tryRun(actor, goOn);
+    if (report == null) {
+      throw new RefusedException("another archive run is going on; wait for its end");
+    }
+    return report;
+  }
+
+  /** The same, null if another run is going on. */
+  public @Nullable ArchiveReport tryRun(String actor, Predicate<ArchiveReport> goOn)
+      throws SQLException, IOException {
     RefusedException.ifBlank("actor", actor);
     try (Connection lock = database.dataSource().getConnection();
         Session session = database.open()) {
       lock.setAutoCommit(false);
       try {
         if (!begin(lock)) {
-          throw new RefusedException("another archive run is going on; wait for its end");
+          return null;
         }
         session.one(REQUIRE, row -> row.getBoolean(1), actor);
         return new ArchiveRun(session, config, storage, new ArchiveRun.Caller(actor, goOn, pause))

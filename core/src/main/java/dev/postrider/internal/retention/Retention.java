@@ -42,6 +42,10 @@ public final class Retention implements Runnable {
   private final long started = System.nanoTime();
   private final Wakeup wakeup = new Wakeup();
   private final Throttle throttle = new Throttle();
+
+  /** What was told of tasks that could not run. Used by one thread. */
+  private final EnumMap<RetentionTask, String> skipped = new EnumMap<>(RetentionTask.class);
+
   private volatile boolean stopping;
 
   public Retention(
@@ -78,7 +82,7 @@ public final class Retention implements Runnable {
   @Override
   public void run() {
     try {
-      tellAges(Map.of());
+      tellAges(knownAges());
       Duration interval = config.interval();
       pause(interval.compareTo(FIRST_LOOK) < 0 ? interval : FIRST_LOOK);
       while (!stopping) {
@@ -92,16 +96,16 @@ public final class Retention implements Runnable {
 
   /** Does what is due now, unless another relay is at it. */
   void runDue() throws InterruptedException {
-    @Nullable RetentionTask task = null;
     try {
       Map<RetentionTask, Duration> wanted = wanted();
       while (!stopping) {
-        task = calls.next(database, wanted);
+        @Nullable RetentionTask task = calls.next(database, wanted);
         if (task == null) {
           break;
         }
-        carryOut(task);
-        task = null;
+        if (!carryOut(task)) {
+          return;
+        }
       }
       if (stopping) {
         calls.leave(database);
@@ -110,7 +114,16 @@ public final class Retention implements Runnable {
       }
     } catch (SQLException | RuntimeException e) {
       // The database is away, or a role lacks its grants. The next look tries again.
-      listener.retentionFailed(task == null ? "all" : task.label(), e);
+      listener.retentionFailed("all", e);
+    }
+  }
+
+  /** None if the database is away, which the first look tells. */
+  private Map<String, Duration> knownAges() {
+    try {
+      return calls.ages(database);
+    } catch (SQLException | RuntimeException e) {
+      return Map.of();
     }
   }
 
@@ -132,27 +145,50 @@ public final class Retention implements Runnable {
       try {
         calls.checkMayRemove(database);
       } catch (RefusedException e) {
-        listener.retentionFailed(RetentionTask.MESSAGES.label(), e);
+        skip(RetentionTask.MESSAGES, Silenced.text(e));
         wanted.remove(RetentionTask.MESSAGES);
       }
     }
     return wanted;
   }
 
-  private void carryOut(RetentionTask task) throws SQLException, InterruptedException {
+  /** Once for each reason, not at every look. */
+  private void skip(RetentionTask task, String reason) {
+    if (!reason.equals(skipped.put(task, reason))) {
+      listener.retentionSkipped(task.label(), reason);
+    }
+  }
+
+  /** False if the database could not be told that the task failed: the others would fail too. */
+  private boolean carryOut(RetentionTask task) throws InterruptedException {
     long start = System.nanoTime();
     try {
       RetentionConfig.@Nullable Archiving archive = config.archive();
-      Ended ended =
+      @Nullable Ended ended =
           task == RetentionTask.MESSAGES && archive != null ? archive(archive) : steps(task);
+      if (ended == null) {
+        skip(task, "another archive run is going on");
+        return true;
+      }
+      skipped.remove(task);
       if (ended.done) {
         listener.retained(task.label(), ended.removed, since(start));
       } else {
         listener.retentionStopped(task.label(), ended.removed, since(start));
       }
+      return true;
     } catch (SQLException | IOException | RuntimeException e) {
       listener.retentionFailed(task.label(), e);
-      calls.end(database, task, 0, Silenced.text(e), false);
+      return recorded(task, e);
+    }
+  }
+
+  private boolean recorded(RetentionTask task, Exception error) {
+    try {
+      calls.end(database, task, 0, Silenced.text(error), false);
+      return true;
+    } catch (SQLException | RuntimeException e) {
+      return false;
     }
   }
 
@@ -187,12 +223,17 @@ public final class Retention implements Runnable {
     return new Ended(removed, step.done());
   }
 
-  private Ended archive(RetentionConfig.Archiving archive) throws SQLException, IOException {
+  /** Null if an operator archives. */
+  private @Nullable Ended archive(RetentionConfig.Archiving archive)
+      throws SQLException, IOException {
     try (Turn turn = new Turn(database, calls.holder(), config.interval(), holdEvery);
         ArchiveStorage storage = archive.storage().open()) {
-      ArchiveReport report =
+      @Nullable ArchiveReport report =
           new Archive(dataSource, schema, archive.config(), storage)
-              .run("retention", new Slowly(turn)::goOn);
+              .tryRun("retention", new Slowly(turn)::goOn);
+      if (report == null) {
+        return null;
+      }
       long removed = report.removed() + report.trimmed();
       boolean done = !report.stopped();
       calls.end(database, RetentionTask.MESSAGES, removed, null, done);

@@ -29,8 +29,8 @@ record RetentionCalls(String holder, RetentionConfig config) {
   private static final String MAY_REMOVE = "select postrider.check_archive_first()::text";
   private static final String AGES =
       """
-      select task, extract(epoch from now() - finished_at)::bigint as seconds
-        from postrider.retention where finished_at is not null
+      select task, extract(epoch from now() - coalesce(finished_at, since))::bigint as seconds
+        from postrider.retention
       """;
 
   /** What this work needs; an archive needs the operator's role too. */
@@ -102,7 +102,7 @@ record RetentionCalls(String holder, RetentionConfig config) {
     database.one(MAY_REMOVE, row -> row.getString(1));
   }
 
-  /** How long ago each task came to its end, by its name. */
+  /** How long ago each task came to its end, or was first started if it never did, by its name. */
   Map<String, Duration> ages(Database database) throws SQLException {
     Map<String, Duration> ages = new HashMap<>();
     List<Duration> unused =

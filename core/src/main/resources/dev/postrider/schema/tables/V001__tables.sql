@@ -411,6 +411,7 @@ create table postrider.relay_route (
 create table postrider.retention (
   task         text collate "C" primary key,
   period       interval not null,    -- the retention that was used last
+  since        timestamptz not null default now(), -- when it was first started
   wanted_at    timestamptz not null default now(), -- when a relay last had a period for it
   started_at   timestamptz not null, -- of the last run
   finished_at  timestamptz,          -- of the last run that came to its end
