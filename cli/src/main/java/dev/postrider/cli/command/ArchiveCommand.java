@@ -26,8 +26,8 @@ import picocli.CommandLine.Option;
 @Command(
     name = "archive",
     description = {
-      "Move delivered messages older than the retention to compressed files, then out of the"
-          + " database. Counts first, then asks.",
+      "Write delivered messages older than the retention to compressed files, then remove them"
+          + " from the database. Shows the count and asks first.",
       "Pending and unresolved dead messages are never touched."
     },
     footer = {
@@ -39,13 +39,13 @@ final class ArchiveCommand extends PostriderCommand {
   @Option(
       names = "--directory",
       paramLabel = "FOLDER",
-      description = "archive.directory, whatever archive.storage says")
+      description = "Same as archive.directory; overrides archive.storage.")
   @Nullable String directory;
 
   @Option(
       names = "--retention",
       paramLabel = "TIME",
-      description = "archive.retention, such as 60d")
+      description = "Same as archive.retention, for example 60d.")
   @Nullable String retention;
 
   @Option(names = "--dry-run", description = "Only count.")
@@ -54,8 +54,8 @@ final class ArchiveCommand extends PostriderCommand {
   @Option(
       names = "--optional",
       description = {
-        "Archive nothing, and let messages be removed without an archive again.",
-        "From the first archive run on, the database refuses that."
+        "Archive nothing. Allow messages to be removed without an archive again.",
+        "After the first archive run, the database refuses that."
       })
   boolean optional;
 

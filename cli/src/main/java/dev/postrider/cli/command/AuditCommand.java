@@ -7,7 +7,7 @@ import picocli.CommandLine.Option;
 /** What operators did. */
 @Command(
     name = "audit",
-    description = "List what operators did, the newest first.",
+    description = "List what operators did, newest first.",
     subcommands = {AuditCommand.Listing.class, AuditCommand.Purging.class},
     footer = {
       "  ./postrider audit list --by ann --from 2d",
@@ -17,14 +17,14 @@ final class AuditCommand extends AuditList {
   /** The same by its name. */
   @Command(
       name = "list",
-      description = "List what operators did, the newest first; the same as audit alone.",
+      description = "List what operators did, newest first. Same as audit.",
       footer = "  ./postrider audit list --action dead.requeue")
   static final class Listing extends AuditList {}
 
   /** Removes old entries. */
   @Command(
       name = "purge",
-      description = "Remove old entries, which is an entry itself; the same as purge audit.",
+      description = "Remove old entries. The removal is recorded. Same as purge audit.",
       footer = "  ./postrider audit purge --older-than 365d")
   static final class Purging extends PostriderCommand {
     @Option(

@@ -21,22 +21,28 @@ abstract class AuditList extends PostriderCommand {
   @Option(
       names = "--action",
       paramLabel = "TEXT",
-      description = "Only this action, such as dead.requeue.")
+      description = "Only this action, for example dead.requeue.")
   @Nullable String action;
 
   @Option(
       names = "--from",
       paramLabel = "TIME",
-      description = "From this time on: 2026-11-01T00:00:00Z, or how long ago, such as 2h.")
+      description = "Start time: 2026-11-01T00:00:00Z, or an age such as 2h.")
   @Nullable String from;
 
   @Option(names = "--to", paramLabel = "TIME", description = "Before this time.")
   @Nullable String to;
 
-  @Option(names = "--limit", paramLabel = "N", description = "At most so many; 50 unless given.")
+  @Option(
+      names = "--limit",
+      paramLabel = "N",
+      description = "Maximum number of entries; 50 by default.")
   int limit = 50;
 
-  @Option(names = "--before", paramLabel = "ID", description = "Before this entry: the next page.")
+  @Option(
+      names = "--before",
+      paramLabel = "ID",
+      description = "Show entries before this one, for the next page.")
   @Nullable Long before;
 
   @Override

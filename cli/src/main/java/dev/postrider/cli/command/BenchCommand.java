@@ -18,10 +18,10 @@ import picocli.CommandLine.Option;
 @Command(
     name = "bench",
     description = {
-      "Measure enqueue, drain and latency here: with the database that is configured, else that of"
-          + " the up that runs here, else one of its own.",
-      "Writes into a schema of its own, which no relay serves, and drops it afterwards. Takes some"
-          + " seconds, and that much of the server's time."
+      "Measure enqueue, drain and latency. Uses the configured database, else the one of a running"
+          + " ./postrider up, else a temporary one.",
+      "Writes to a separate schema and drops it afterwards. It takes some seconds and loads the"
+          + " database meanwhile."
     },
     footer = {"  ./postrider bench", "  ./postrider bench --messages 50000 --payload-bytes 1000"})
 final class BenchCommand extends PostriderCommand {
@@ -31,13 +31,13 @@ final class BenchCommand extends PostriderCommand {
   @Option(
       names = "--messages",
       paramLabel = "N",
-      description = "Messages to write and carry, 100 to 200000; 10000.")
+      description = "Number of messages, 100 to 200000; 10000 by default.")
   int messages = 10_000;
 
   @Option(
       names = "--payload-bytes",
       paramLabel = "N",
-      description = "Size of each, 2 to 65536; 300.")
+      description = "Payload size, 2 to 65536; 300 by default.")
   int payloadBytes = 300;
 
   @Override

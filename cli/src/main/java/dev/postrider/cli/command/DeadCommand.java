@@ -5,7 +5,7 @@ import picocli.CommandLine.Command;
 /** Lists dead letters, and what can be done with them. */
 @Command(
     name = "dead",
-    description = "List dead letters, the newest first; show, requeue or discard them.",
+    description = "List, show, requeue or discard dead letters.",
     subcommands = {
       DeadCommand.Listing.class,
       MessagesCommand.Show.class,
@@ -21,7 +21,7 @@ final class DeadCommand extends DeadList {
   /** The same by its name. */
   @Command(
       name = "list",
-      description = "List dead letters, the newest first; the same as dead alone.",
+      description = "List dead letters, newest first. Same as dead.",
       footer = "  ./postrider dead list --topic orders --code timeout")
   static final class Listing extends DeadList {}
 }

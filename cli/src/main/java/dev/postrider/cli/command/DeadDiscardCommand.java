@@ -11,8 +11,8 @@ import picocli.CommandLine.Option;
 @Command(
     name = "discard",
     description = {
-      "Give dead letters up, with a reason; keys that waited for them go on.",
-      "They stay in the database, and can still be requeued by id."
+      "Discard dead letters. Keys that they blocked continue.",
+      "They stay in the database and can still be requeued by id."
     },
     footer = "  ./postrider dead discard --topic orders --code invalid --reason 'test data'")
 final class DeadDiscardCommand extends PostriderCommand {

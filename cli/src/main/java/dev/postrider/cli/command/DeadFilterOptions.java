@@ -13,19 +13,19 @@ final class DeadFilterOptions {
   @Option(
       names = "--code",
       paramLabel = "TEXT",
-      description = "Whose last attempt ended with this code.")
+      description = "Only those whose last attempt failed with this code.")
   @Nullable String code;
 
   @Option(
       names = "--subscription",
       paramLabel = "TEXT",
-      description = "Of this subscription; default is the one without a name.")
+      description = "Only this subscription; default is the one without a name.")
   @Nullable String subscription;
 
-  @Option(names = "--blocking", description = "Only those that their key waits for.")
+  @Option(names = "--blocking", description = "Only those that block their key.")
   boolean blocking;
 
-  @Option(names = "--discarded", description = "Those that were discarded, instead of the open.")
+  @Option(names = "--discarded", description = "The discarded ones instead of the open ones.")
   boolean discarded;
 
   Map<String, String> conditions(PostriderCommand command) {

@@ -20,13 +20,19 @@ import picocli.CommandLine.Option;
 abstract class DeadList extends PostriderCommand {
   @Mixin DeadFilterOptions filter = new DeadFilterOptions();
 
-  @Option(names = "--limit", paramLabel = "N", description = "Dead letters a page, 1 to 1000; 50.")
+  @Option(
+      names = "--limit",
+      paramLabel = "N",
+      description = "Dead letters per page, 1 to 1000; 50 by default.")
   int limit = 50;
 
   @Option(names = "--oldest", description = "The oldest first.")
   boolean oldest;
 
-  @Option(names = "--after", paramLabel = "PLACE", description = "What the last page called next.")
+  @Option(
+      names = "--after",
+      paramLabel = "PLACE",
+      description = "The value of next on the previous page.")
   @Nullable String after;
 
   @Override

@@ -9,7 +9,7 @@ import picocli.CommandLine.Mixin;
 /** Sends dead letters again. */
 @Command(
     name = "requeue",
-    description = "Send dead letters again: same id and sequence, attempts from zero.",
+    description = "Send dead letters again, with the same id and sequence. Attempts start at zero.",
     footer = {
       "  ./postrider dead requeue 019a8b5e-5d0c-7c52-a3a4-0f6a8e2f1b7d",
       "  ./postrider dead requeue --topic orders --code timeout --yes"

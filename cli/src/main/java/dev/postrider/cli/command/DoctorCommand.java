@@ -17,7 +17,7 @@ import picocli.CommandLine.Command;
 /** Looks for what is wrong. */
 @Command(
     name = "doctor",
-    description = "Look for what is wrong or soon will be; exit code 1 if there is trouble.",
+    description = "Check for problems. Exit code 1 if there are any.",
     footer = "  ./postrider doctor --json")
 final class DoctorCommand extends PostriderCommand {
   /** Before the text of a finding. */

@@ -18,7 +18,7 @@ import picocli.CommandLine.Option;
 /** Enqueues one message. */
 @Command(
     name = "enqueue",
-    description = "Enqueue one message, in a transaction of its own.",
+    description = "Enqueue one message in its own transaction.",
     footer = {
       "  ./postrider enqueue --namespace shop --topic orders --key o-1 --payload '{\"order\": \"o-1\"}'",
       "  ./postrider enqueue --namespace shop --topic orders --payload - < order.json"
@@ -31,63 +31,69 @@ final class EnqueueCommand extends PostriderCommand {
       names = {"-n", "--namespace"},
       paramLabel = "TEXT",
       required = true,
-      description = "Whose message it is.")
+      description = "The namespace: usually the service that sends the message.")
   String namespace = "";
 
   @Option(
       names = {"-t", "--topic"},
       paramLabel = "TEXT",
       required = true,
-      description = "What it is about.")
+      description = "The topic.")
   String topic = "";
 
   @Option(
       names = {"-p", "--payload"},
       required = true,
       paramLabel = "TEXT",
-      description = "The payload; - reads standard input.")
+      description = "The payload. Use - to read it from standard input.")
   String payload = "";
 
   @Option(
       names = {"-k", "--key"},
       paramLabel = "TEXT",
-      description = "Ordering key.")
+      description = "The ordering key. Messages with the same key are delivered in order.")
   @Nullable String key;
 
   @Option(
       names = "--dedupe-key",
       paramLabel = "TEXT",
-      description = "At most one message per topic and dedupe key.")
+      description = "The topic keeps only the first message with this dedupe key.")
   @Nullable String dedupeKey;
 
-  @Option(names = "--tenant", paramLabel = "TEXT", description = "Whose data it is.")
+  @Option(names = "--tenant", paramLabel = "TEXT", description = "The tenant.")
   @Nullable String tenant;
 
   @Option(
       names = "--aggregate-type",
       paramLabel = "TEXT",
-      description = "The kind of thing it happened to.")
+      description = "The aggregate type, such as order.")
   @Nullable String aggregateType;
 
-  @Option(names = "--aggregate-id", paramLabel = "TEXT", description = "Which one of these.")
+  @Option(
+      names = "--aggregate-id",
+      paramLabel = "TEXT",
+      description = "The aggregate id, such as o-1.")
   @Nullable String aggregateId;
 
-  @Option(names = "--event-type", paramLabel = "TEXT", description = "What happened.")
+  @Option(
+      names = "--event-type",
+      paramLabel = "TEXT",
+      description = "The event type, such as order.created.")
   @Nullable String eventType;
 
   @Option(
       names = "--content-type",
       paramLabel = "TEXT",
-      description = "Of the payload; application/json unless given, which is checked.")
+      description = "The content type; application/json by default. JSON is checked.")
   @Nullable String contentType;
 
-  @Option(names = "--header", paramLabel = "NAME=VALUE", description = "Travels with the message.")
+  @Option(names = "--header", paramLabel = "NAME=VALUE", description = "A header. Can be repeated.")
   Map<String, String> headers = new LinkedHashMap<>();
 
   @Option(
       names = "--delay",
       paramLabel = "TIME",
-      description = "Not to be delivered before, such as 10m.")
+      description = "Deliver it after this time, such as 10m.")
   @Nullable String delay;
 
   @Override

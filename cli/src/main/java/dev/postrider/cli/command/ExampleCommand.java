@@ -13,10 +13,10 @@ import picocli.CommandLine.Unmatched;
 @Command(
     name = "example",
     description = {
-      "Run an application of the folder examples: chat, domain-events, memory-sync, payments or"
+      "Run an application from the folder examples: chat, domain-events, memory-sync, payments or"
           + " usage-billing.",
-      "It starts a PostgreSQL for itself unless --url is given, and ends after --seconds or"
-          + " Ctrl-C. Only in a clone of the repository."
+      "Starts its own PostgreSQL unless --url is given. Ends after --seconds or at Ctrl-C. Works"
+          + " only in a clone of the repository."
     },
     footer = {"  ./postrider example domain-events", "  ./postrider example payments --seconds 30"})
 final class ExampleCommand extends PostriderCommand {

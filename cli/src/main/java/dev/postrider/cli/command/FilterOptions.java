@@ -22,7 +22,7 @@ final class FilterOptions {
   @Option(
       names = {"-k", "--key"},
       paramLabel = "TEXT",
-      description = "Of this ordering key; goes with --namespace.")
+      description = "Only this ordering key; requires --namespace.")
   @Nullable String key;
 
   @Option(names = "--tenant", paramLabel = "TEXT", description = "Of this tenant.")
@@ -31,13 +31,13 @@ final class FilterOptions {
   @Option(
       names = "--aggregate-type",
       paramLabel = "TEXT",
-      description = "Of this kind of aggregate.")
+      description = "Only this aggregate type.")
   @Nullable String aggregateType;
 
   @Option(
       names = "--aggregate-id",
       paramLabel = "TEXT",
-      description = "Of this one; goes with --aggregate-type.")
+      description = "Only this aggregate; requires --aggregate-type.")
   @Nullable String aggregateId;
 
   @Option(names = "--event-type", paramLabel = "TEXT", description = "Of this event type.")
@@ -46,7 +46,7 @@ final class FilterOptions {
   @Option(
       names = "--from",
       paramLabel = "TIME",
-      description = "From this time on: 2026-11-01T00:00:00Z, or how long ago, such as 2h.")
+      description = "Start time: 2026-11-01T00:00:00Z, or an age such as 2h.")
   @Nullable String from;
 
   @Option(names = "--to", paramLabel = "TIME", description = "Before this time.")

@@ -14,7 +14,7 @@ final class GlobalOptions {
       names = "--config",
       paramLabel = "FILE",
       scope = ScopeType.INHERIT,
-      description = "Configuration file; else POSTRIDER_CONFIG, else postrider.yaml if it exists.")
+      description = "Configuration file. Default: POSTRIDER_CONFIG, then postrider.yaml.")
   @Nullable Path config;
 
   @Option(
@@ -35,7 +35,7 @@ final class GlobalOptions {
       names = "--schema",
       paramLabel = "NAME",
       scope = ScopeType.INHERIT,
-      description = "Database schema of the outbox; postrider unless given.")
+      description = "Database schema of the outbox; postrider by default.")
   @Nullable String schema;
 
   @Option(
@@ -49,7 +49,7 @@ final class GlobalOptions {
       names = "--actor",
       paramLabel = "NAME",
       scope = ScopeType.INHERIT,
-      description = "Who does it, for the audit; your login name unless given.")
+      description = "Your name for the audit; your login name by default.")
   @Nullable String actor;
 
   @Option(names = "--json", scope = ScopeType.INHERIT, description = "Print JSON, for scripts.")
@@ -58,7 +58,7 @@ final class GlobalOptions {
   @Option(
       names = {"-v", "--verbose"},
       scope = ScopeType.INHERIT,
-      description = "Log more, and show where an error comes from.")
+      description = "Log more, and show stack traces.")
   boolean verbose;
 
   String actor() {

@@ -11,7 +11,7 @@ import picocli.CommandLine.Parameters;
 /** Keys that wait for an operator. */
 @Command(
     name = "keys",
-    description = "List the keys that wait behind a dead message, the longest waiting first.",
+    description = "List the keys that a dead message blocks, longest blocked first.",
     subcommands = {KeysCommand.Listing.class, KeysCommand.Retry.class, KeysCommand.Skip.class},
     footer = {
       "  ./postrider keys list",
@@ -22,7 +22,7 @@ final class KeysCommand extends KeyList {
   /** The same by its name. */
   @Command(
       name = "list",
-      description = "List the keys that wait behind a dead message; the same as keys alone.",
+      description = "List the keys that a dead message blocks. Same as keys.",
       footer = "  ./postrider keys list")
   static final class Listing extends KeyList {}
 
@@ -37,13 +37,13 @@ final class KeysCommand extends KeyList {
     @Option(
         names = {"-t", "--topic"},
         paramLabel = "TEXT",
-        description = "The topic, with --subscription.")
+        description = "The topic; requires --subscription.")
     @Nullable String topic;
 
     @Option(
         names = "--subscription",
         paramLabel = "TEXT",
-        description = "Where the key is blocked; without it the default subscription.")
+        description = "The subscription in which the key is blocked; the default one if not given.")
     @Nullable String subscription;
 
     /** In the default subscription the order of a key holds across topics. */
@@ -73,7 +73,7 @@ final class KeysCommand extends KeyList {
   /** Tries the head again. */
   @Command(
       name = "retry",
-      description = "Try the dead head again; the others keep waiting for it.",
+      description = "Send the dead message again. Later messages of the key still wait for it.",
       footer = "  ./postrider keys retry payments DE-4711")
   static final class Retry extends Act {
     @Override
@@ -86,7 +86,7 @@ final class KeysCommand extends KeyList {
   /** Gives the head up. */
   @Command(
       name = "skip",
-      description = "Discard the dead head, so that the key goes on without it.",
+      description = "Discard the dead message. The key continues with the next one.",
       footer = "  ./postrider keys skip payments DE-4711 --reason 'account closed'")
   static final class Skip extends Act {
     @Option(

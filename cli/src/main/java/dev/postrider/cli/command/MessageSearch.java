@@ -16,13 +16,16 @@ import picocli.CommandLine.Option;
 abstract class MessageSearch extends PostriderCommand {
   @Mixin FilterOptions filter = new FilterOptions();
 
-  @Option(names = "--limit", paramLabel = "N", description = "Messages a page, 1 to 1000; 50.")
+  @Option(
+      names = "--limit",
+      paramLabel = "N",
+      description = "Messages per page, 1 to 1000; 50 by default.")
   int limit = 50;
 
   @Option(
       names = "--before",
       paramLabel = "ID",
-      description = "Go on behind this message: what the last page called next.")
+      description = "Continue after this message: the value of next on the previous page.")
   @Nullable String before;
 
   @Override

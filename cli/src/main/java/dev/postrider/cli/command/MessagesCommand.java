@@ -15,7 +15,7 @@ import picocli.CommandLine.Parameters;
 /** Searches messages. */
 @Command(
     name = "messages",
-    description = "Search messages, the newest first.",
+    description = "Search messages, newest first.",
     subcommands = {
       MessagesCommand.Search.class,
       MessagesCommand.Show.class,
@@ -32,7 +32,7 @@ final class MessagesCommand extends MessageSearch {
   /** The same by its name. */
   @Command(
       name = "search",
-      description = "Search messages, the newest first; the same as messages alone.",
+      description = "Search messages, newest first. Same as messages.",
       footer = "  ./postrider messages search --aggregate-type order --aggregate-id o-1")
   static final class Search extends MessageSearch {}
 
@@ -75,7 +75,7 @@ final class MessagesCommand extends MessageSearch {
   /** Says what holds one message back. */
   @Command(
       name = "why",
-      description = "Say why a message is not delivered: all that holds it back now.",
+      description = "Show why a message is not delivered.",
       footer = "  ./postrider messages why 019a8b5e-5d0c-7c52-a3a4-0f6a8e2f1b7d")
   static final class Explain extends PostriderCommand {
     @Parameters(paramLabel = "ID", description = "The message's id.")

@@ -18,8 +18,8 @@ import picocli.CommandLine.Option;
 @Command(
     name = "migrate",
     description = {
-      "Create or upgrade the schema; safe to repeat, and from many processes at once.",
-      "With --print nothing is touched: the SQL goes to standard output, for a DBA to run."
+      "Create or upgrade the schema. Safe to repeat and to run from several processes at once.",
+      "With --print, prints the SQL for a DBA and changes nothing."
     },
     footer = {"  ./postrider migrate --roles", "  ./postrider migrate --print > postrider.sql"})
 final class MigrateCommand extends PostriderCommand {
@@ -31,7 +31,7 @@ final class MigrateCommand extends PostriderCommand {
 
   @Option(
       names = "--roles",
-      description = "Also create the roles producer, relay, operator and reader, and their grants.")
+      description = "Also create the roles producer, relay, operator, reader and server.")
   boolean roles;
 
   @Override

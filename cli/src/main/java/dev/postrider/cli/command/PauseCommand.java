@@ -9,8 +9,8 @@ import picocli.CommandLine.Option;
 @Command(
     name = "pause",
     description = {
-      "Stop a destination or a topic; its messages stay pending until it is resumed.",
-      "A destination that no relay knows is refused, unless forced."
+      "Stop delivery to a destination or of a topic. Messages stay pending until it is resumed.",
+      "Refuses a destination that no relay knows, unless --force is given."
     },
     footer = {"  ./postrider pause destination rail", "  ./postrider pause topic shop/orders"})
 final class PauseCommand extends PostriderCommand {

@@ -16,7 +16,7 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "purge",
     description = {
-      "Remove rows older than a time now, in small steps. Running relays do this by themselves, see"
+      "Remove old rows now, in small steps. Running relays do this automatically, see"
           + " postrider.retention.",
       "Tasks: messages (with attempts, without an archive), dedupe-keys, inbox, stream, dead-letters"
           + " (resolved), audit, replay-jobs, workers, delivered-content, ordering-keys (idle).",
@@ -34,7 +34,7 @@ final class PurgeCommand extends PostriderCommand {
       names = "--older-than",
       paramLabel = "TIME",
       required = true,
-      description = "At least 1h, for the audit 30d.")
+      description = "Age of the rows to remove: at least 1h, for the audit 30d.")
   String olderThan = "";
 
   @Option(

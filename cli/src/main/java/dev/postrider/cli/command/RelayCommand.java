@@ -15,9 +15,9 @@ import picocli.CommandLine.Option;
 @Command(
     name = "relay",
     description = {
-      "Carry messages to their destinations, by the routes of the configuration.",
-      "Shows health and metrics at http://127.0.0.1:7081/v1/health unless configured otherwise.",
-      "Ctrl-C or SIGTERM ends it: what is in flight is finished, the rest given back."
+      "Deliver messages to their destinations, as the routes of the configuration say.",
+      "Health and metrics are at http://127.0.0.1:7081/v1/health by default.",
+      "Ctrl-C or SIGTERM stops it: it finishes messages in flight and releases the others."
     },
     footer = "  ./postrider relay --config postrider.yaml --lease 30s")
 final class RelayCommand extends PostriderCommand {

@@ -23,8 +23,8 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "replay",
     description = {
-      "Send delivered messages again. Counts first, then asks.",
-      "A replay that was stopped or died goes on with: replay resume JOB."
+      "Send delivered messages again. Shows the count and asks first.",
+      "To continue a stopped replay: replay resume JOB."
     },
     subcommands = {ReplayCommand.Jobs.class, ReplayCommand.Resume.class, ReplayCommand.Stop.class},
     footer = {
@@ -34,7 +34,7 @@ import picocli.CommandLine.Parameters;
 final class ReplayCommand extends PostriderCommand {
   @Mixin FilterOptions filter = new FilterOptions();
 
-  @Option(names = "--id", paramLabel = "ID", description = "This message; may be repeated.")
+  @Option(names = "--id", paramLabel = "ID", description = "Only this message. Can be repeated.")
   List<String> ids = new ArrayList<>();
 
   @Option(
@@ -48,7 +48,7 @@ final class ReplayCommand extends PostriderCommand {
   @Option(names = "--dry-run", description = "Only count.")
   boolean dryRun;
 
-  @Option(names = "--rate", paramLabel = "N", description = "Messages per second at most.")
+  @Option(names = "--rate", paramLabel = "N", description = "Maximum messages per second.")
   @Nullable Double rate;
 
   @Option(
@@ -165,7 +165,7 @@ final class ReplayCommand extends PostriderCommand {
   /** The last replays. */
   @Command(
       name = "jobs",
-      description = "List the last replays, the newest first.",
+      description = "List recent replays, newest first.",
       footer = "  ./postrider replay jobs")
   static final class Jobs extends PostriderCommand {
     @Override
@@ -202,13 +202,13 @@ final class ReplayCommand extends PostriderCommand {
   /** Goes on with a replay. */
   @Command(
       name = "resume",
-      description = "Go on with a replay that was stopped or whose process died.",
+      description = "Continue a replay that was stopped or whose process died.",
       footer = "  ./postrider replay resume 12 --rate 500")
   static final class Resume extends PostriderCommand {
     @Parameters(paramLabel = "JOB", description = "Its number.")
     long job;
 
-    @Option(names = "--rate", paramLabel = "N", description = "Messages per second at most.")
+    @Option(names = "--rate", paramLabel = "N", description = "Maximum messages per second.")
     @Nullable Double rate;
 
     @Override
@@ -225,7 +225,7 @@ final class ReplayCommand extends PostriderCommand {
   /** Stops a replay that another process runs. */
   @Command(
       name = "stop",
-      description = "Stop a replay, whichever process runs it.",
+      description = "Stop a replay, in whatever process it runs.",
       footer = "  ./postrider replay stop 12")
   static final class Stop extends PostriderCommand {
     @Parameters(paramLabel = "JOB", description = "Its number.")

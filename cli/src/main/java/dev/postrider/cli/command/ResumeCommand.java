@@ -7,7 +7,7 @@ import picocli.CommandLine.Mixin;
 /** Lets a destination or a topic go on. */
 @Command(
     name = "resume",
-    description = "Let a paused destination or topic go on.",
+    description = "Resume a paused destination or topic.",
     footer = {"  ./postrider resume destination rail", "  ./postrider resume topic shop/orders"})
 final class ResumeCommand extends PostriderCommand {
   @Mixin PauseTarget target = new PauseTarget();

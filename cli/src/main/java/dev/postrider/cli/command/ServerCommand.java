@@ -15,10 +15,10 @@ import picocli.CommandLine.Option;
 @Command(
     name = "server",
     description = {
-      "Serve the HTTP API: enqueue, search, operate, streams, metrics, health. No relay; up has"
-          + " both in one process.",
-      "Loopback unless configured otherwise. Callers need a token: ./postrider token create",
-      "Ctrl-C or SIGTERM ends it."
+      "Serve the HTTP API: enqueue, search, operate, streams, metrics, health. Runs no relay; use up"
+          + " to run both in one process.",
+      "Listens on loopback by default. Callers need a token: ./postrider token create",
+      "Ctrl-C or SIGTERM stops it."
     },
     footer = {"  ./postrider server", "  ./postrider server --port 8080"})
 final class ServerCommand extends PostriderCommand {

@@ -113,7 +113,7 @@ final class SubscriptionsCommand extends PostriderCommand {
   @Command(
       name = "add",
       description = {
-        "Add a subscription. It gets every message that is committed from now on.",
+        "Add a subscription. It gets every message committed from now on.",
         "With --from it gets earlier messages first. Those that are committed meanwhile wait until"
             + " it has them."
       },
@@ -142,7 +142,7 @@ final class SubscriptionsCommand extends PostriderCommand {
     @Option(
         names = "--rate",
         paramLabel = "N",
-        description = "Earlier messages per second at most.")
+        description = "Maximum earlier messages per second.")
     @Nullable Double rate;
 
     @Override
@@ -177,7 +177,7 @@ final class SubscriptionsCommand extends PostriderCommand {
   @Command(
       name = "remove",
       description = {
-        "Remove a subscription. It gets no message that is committed from now on.",
+        "Remove a subscription. It gets no message committed from now on.",
         "Messages that wait for it are still delivered, or discarded with --discard. Take it out of"
             + " the relays' routes before they start again, or they add it again."
       },
@@ -206,7 +206,7 @@ final class SubscriptionsCommand extends PostriderCommand {
     @Option(
         names = "--reason",
         paramLabel = "TEXT",
-        description = "Why they are discarded; it is recorded with each message.")
+        description = "The reason; recorded with each message.")
     @Nullable String reason;
 
     @Override

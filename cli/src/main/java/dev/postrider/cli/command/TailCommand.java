@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
 /** Follows what relays did. */
 @Command(
     name = "tail",
-    description = "Follow what becomes of messages: delivered, tried again, dead. Ctrl-C ends it.",
+    description = "Follow messages as they are delivered, retried or dead. Ctrl-C ends it.",
     footer = {"  ./postrider tail --payload", "  ./postrider tail --topic orders --json"})
 final class TailCommand extends PostriderCommand {
   private static final Duration EVERY = Duration.ofMillis(300);
@@ -53,7 +53,7 @@ final class TailCommand extends PostriderCommand {
   @Option(
       names = "--subscription",
       paramLabel = "TEXT",
-      description = "Only of this subscription; default is the one without a name.")
+      description = "Only this subscription; default is the one without a name.")
   @Nullable String subscription;
 
   @Option(
@@ -68,13 +68,16 @@ final class TailCommand extends PostriderCommand {
   @Option(
       names = "--last",
       paramLabel = "N",
-      description = "Start with the last N, up to 1000; 10.")
+      description = "Start with the last N, up to 1000; 10 by default.")
   int last = 10;
 
   @Option(names = "--count", paramLabel = "N", description = "End after so many.")
   @Nullable Integer count;
 
-  @Option(names = "--for", paramLabel = "TIME", description = "End after this time, such as 30s.")
+  @Option(
+      names = "--for",
+      paramLabel = "TIME",
+      description = "End after this time, for example 30s.")
   @Nullable String time;
 
   @Override

@@ -26,7 +26,7 @@ import picocli.CommandLine.Parameters;
 /** Who may use the server. */
 @Command(
     name = "token",
-    description = "Make, list and revoke the tokens that callers of the server need.",
+    description = "Create, list and revoke tokens for the server's API.",
     subcommands = {
       TokenCommand.Create.class,
       TokenCommand.Listing.class,
@@ -47,9 +47,9 @@ final class TokenCommand extends PostriderCommand {
   @Command(
       name = "create",
       description = {
-        "Make a token and print its secret, once: it is kept nowhere.",
-        "Roles: viewer looks, operator also acts, admin also enqueues and gives tokens. None shows"
-            + " payloads: --permission payload:read does."
+        "Create a token and print its secret once. The secret is not stored.",
+        "Roles: viewer reads, operator also acts, admin also enqueues and creates tokens. To read"
+            + " payloads, add --permission payload:read."
       },
       footer = {
         "  ./postrider token create ann --role operator --permission payload:read",
@@ -78,7 +78,7 @@ final class TokenCommand extends PostriderCommand {
     @Option(
         names = "--role",
         paramLabel = "ROLE",
-        description = "viewer, operator or admin.",
+        description = "viewer, operator or admin",
         completionCandidates = RoleNames.class)
     @Nullable String role;
 
@@ -104,13 +104,13 @@ final class TokenCommand extends PostriderCommand {
     @Option(
         names = {"-t", "--topic"},
         paramLabel = "TEXT",
-        description = "Only of this topic of the namespace; may be given several times.")
+        description = "Only this topic of the namespace. Can be repeated.")
     List<String> topics = new ArrayList<>();
 
     @Option(
         names = "--lifetime",
         paramLabel = "TIME",
-        description = "Such as 90d; until it is revoked unless given.")
+        description = "For example 90d. Without it the token is valid until it is revoked.")
     @Nullable String lifetime;
 
     @Override
@@ -145,7 +145,7 @@ final class TokenCommand extends PostriderCommand {
   /** Lists them. */
   @Command(
       name = "list",
-      description = "List tokens, those that are no longer good included.",
+      description = "List tokens, including expired and revoked ones.",
       footer = "  ./postrider token list")
   static final class Listing extends PostriderCommand {
     private static final int PAGE = 1000;
@@ -222,10 +222,10 @@ final class TokenCommand extends PostriderCommand {
   /** Takes one out of use. */
   @Command(
       name = "revoke",
-      description = "Take a token out of use, from now on.",
+      description = "Revoke a token. It stops working at once.",
       footer = "  ./postrider token revoke 3")
   static final class Revoke extends PostriderCommand {
-    @Parameters(paramLabel = "ID", description = "Its number, as in the list.")
+    @Parameters(paramLabel = "ID", description = "The token's number, as listed.")
     long id;
 
     @Override

@@ -19,10 +19,10 @@ import picocli.CommandLine.Option;
 @Command(
     name = "up",
     description = {
-      "Start everything: a PostgreSQL of its own, the schema, the server, and a relay that gives"
-          + " each message to the server's stream and prints it as a line of JSON.",
-      "The data stays in .postrider/data and is used again next time. With a database configured"
-          + " that one is used, and with routes configured the relay goes by them.",
+      "Start PostgreSQL, the schema, the server, and a relay that sends each message to the"
+          + " server's stream and prints it as a line of JSON.",
+      "The data stays in .postrider/data for the next start. A configured database and configured"
+          + " routes are used instead.",
       "Ctrl-C ends it in order."
     },
     footer = {
@@ -36,18 +36,18 @@ final class UpCommand extends PostriderCommand {
   @Option(
       names = "--data",
       paramLabel = "FOLDER",
-      description = "Where PostgreSQL keeps its data; .postrider/data unless given.")
+      description = "PostgreSQL's data folder; .postrider/data by default.")
   Path data = UpFile.DIRECTORY.resolve("data");
 
   @Option(
       names = "--port",
       paramLabel = "PORT",
-      description = "PostgreSQL's port; 15432 unless given, or another if that is taken.")
+      description = "PostgreSQL's port; 15432 by default, another one if that is taken.")
   @Nullable Integer port;
 
   @Option(
       names = "--demo",
-      description = "Make up traffic: ordered keys, failures, retries, dead letters.")
+      description = "Generate traffic: ordered keys, failures, retries, dead letters.")
   boolean demo;
 
   @Override

@@ -10,7 +10,7 @@ import picocli.CommandLine.Option;
 @Command(
     name = "webhook-key",
     description = {
-      "Make a key for signing webhooks and print it. It is stored nowhere.",
+      "Create a key for signing webhooks and print it. It is not stored.",
       "Give it to the receiver, and to the relay: as keys of the destination, or in a file that"
           + " keys-file names."
     },
@@ -22,7 +22,10 @@ final class WebhookKeyCommand extends PostriderCommand {
   private static final int BYTES_MIN = 24;
   private static final int BYTES_MAX = 64;
 
-  @Option(names = "--bytes", paramLabel = "N", description = "Random bytes, 24 to 64; 32.")
+  @Option(
+      names = "--bytes",
+      paramLabel = "N",
+      description = "Random bytes, 24 to 64; 32 by default.")
   int bytes = 32;
 
   @Override

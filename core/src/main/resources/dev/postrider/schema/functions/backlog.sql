@@ -1,10 +1,10 @@
--- What waits, per topic, for gauges that are read every few seconds whatever the size of the queue.
--- Up to p_exact rows in all are counted; beyond that each topic is counted up to 1,000 rows, and what the
--- statistics say is left is shared out among the topics that have more. Nothing here reads a table from
--- end to end. dead_letter_open's own row count, kept by vacuum, serves when there are too many dead.
+-- The backlog of each topic, for gauges that are read every few seconds, whatever the size of the queue. Up to p_exact
+-- rows in total are counted. Beyond that each topic is counted up to 1,000 rows, and the rest, by the statistics of
+-- the table, is divided among the topics that have more. No table is read as a whole. If there are too many dead
+-- letters, their number is the row count of the index dead_letter_open, as vacuum keeps it.
 
--- The topics with rows in the queue: one index probe for each, whatever their length. ready: some of the rows can be
--- claimed. Topics whose rows are all delayed or blocked are not ready.
+-- The topics with rows in the queue, by one index probe for each topic. ready: some of the rows can be claimed. Topics
+-- whose rows are all delayed or blocked are not ready.
 create or replace function postrider.queued_routes() returns table (route int, ready boolean)
 language sql stable security definer set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
@@ -20,10 +20,9 @@ set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
     from found f
 $$;
 
--- The time since which the oldest message of a topic has been waiting. Not counted as waiting: rows under a lease, dead
--- messages that block their key, what is scheduled for later, and redeliveries, whose age says nothing. A scheduled
--- message waits from its time on. Looks at the oldest messages of 64 tenants, the first of 500 keys, and 1,000 parked
--- ones; the rest is as old in any case in which a relay is stuck.
+-- The time since when the oldest message of a topic waits. These do not count: leased rows, dead messages that block
+-- their key, messages scheduled for later, and redeliveries. A scheduled message waits from its scheduled time. Looks
+-- at the oldest messages of 64 tenants, the first messages of 500 keys, and 1,000 parked messages.
 create or replace function postrider.waiting_since(p_route int) returns timestamptz
 language sql stable security definer set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
@@ -86,7 +85,7 @@ begin
             select q.route from postrider.queue q where q.lease is null and not q.blocked
              order by q.route limit p_exact + 1) s group by s.route) c;
   if v_many then
-    -- The live count is lost in a crash and comes back with the next analyze.
+    -- The live count is lost in a crash, until the next analyze.
     select greatest(p_exact + 1, pg_stat_get_live_tuples(c.oid),
              case when pg_stat_get_live_tuples(c.oid) = 0 then c.reltuples end)
            - (select coalesce(sum(l.open), 0) from postrider.lease l)
@@ -97,7 +96,7 @@ begin
   return query
   with waiting as materialized (
     select r.route, postrider.waiting_since(r.route) as since from postrider.queued_routes() r),
-  -- Joined by grouping: there may be thousands of topics, and a nested loop would compare each with each.
+  -- Joined by grouping: with thousands of topics a nested loop would compare each topic with each.
   short as materialized (
     select u.route, min(u.since) as since, coalesce(sum(u.n), 0)::bigint as n from (
       select w.route, w.since, null::bigint as n from waiting w
@@ -119,7 +118,7 @@ begin
     select c.*, case when c.more then coalesce(f.share, 0.0001) else 0 end as weight
       from counted c left join frequency f on f.route = c.route),
   guessed as materialized (
-    -- What is not fanned out yet waits for the default subscription, among others.
+    -- A message that is not fanned out yet waits for the default subscription, too.
     select abs(u.route) as route, min(u.since) as since, bool_or(u.more) as more, sum(u.n) as n from (
     select w.route, w.since, w.more, case when w.more then greatest(w.n, round(
         (v_rest - coalesce(sum(w.n) filter (where not w.more) over (), 0))
@@ -149,9 +148,9 @@ begin
     join postrider.route r on r.id = t.route;
 end $$;
 
--- Work that relays hold now, and of that what should have been settled or given back already. Both
--- tables are small: a row per running claim, and a partial index of the blocking dead. Blocked keys are
--- counted up to 10,000; blocked_keys_at_least says whether there are more.
+-- The messages that relays hold, and those of them whose lease has expired. What it reads is small: one row per
+-- running claim, and a partial index of the dead messages that block a key. Blocked keys are counted up to 10,000;
+-- blocked_keys_at_least says whether there are more.
 create or replace function postrider.dispatching(
   out processing bigint, out stuck bigint, out blocked_keys bigint, out blocked_keys_at_least boolean)
 language sql stable security definer set search_path = pg_catalog, pg_temp

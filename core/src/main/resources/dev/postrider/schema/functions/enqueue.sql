@@ -5,7 +5,7 @@ begin
     hint = 'Nothing was written for this message. Correct the field and enqueue again.';
 end $$;
 
--- The first message of a dedupe key was there a moment ago and its key is now past its retention.
+-- Raised if the dedupe key was found, but retention removed it meanwhile.
 create or replace function postrider.dedupe_vanished() returns void
 language plpgsql as $$
 begin
@@ -38,8 +38,8 @@ begin
   end loop;
 end $$;
 
--- Whether headers, of a usual size, need no closer look. Most messages carry a trace, and a look costs a quarter of
--- an enqueue. Not in SQL, which the caller would set up in every call, also for a message without headers.
+-- Whether headers of a usual size need no full check. Most messages carry a trace, and the full check costs a quarter of
+-- an enqueue. In plpgsql, because the caller would set an SQL function up in every call, even without headers.
 create or replace function postrider.headers_fit(headers jsonb) returns boolean
 language plpgsql immutable strict parallel safe set search_path = pg_catalog, pg_temp as $$
 begin
@@ -48,9 +48,9 @@ begin
       '$.keyvalue() ? (@.value.type() <> "string" || @.key like_regex "^(.{201}|$)" flag "s")');
 end $$;
 
--- Makes a topic. Transactions that run at the same time do not see each other's topics, so together they can go over the
--- limits by what each of them makes. A lock would last until the producer's commit: producers of new topics would wait
--- for each other's work, and lock each other out by the keys that they hold.
+-- Creates a topic. Concurrent transactions do not see each other's topics, so together they can exceed the limits by the
+-- topics that they create. A lock would be held until the producer's commit: producers of new topics would wait for each
+-- other, and could deadlock on the keys that they hold.
 create or replace function postrider.intern_route(namespace text, topic text) returns int
 language plpgsql as $$
 #variable_conflict use_column
@@ -60,7 +60,7 @@ declare
   v_spaces int := (select e.max_namespaces from postrider.engine e);
 begin
   if not exists (select from postrider.route r where r.namespace = intern_route.namespace) and (
-       -- From each namespace to the next by the index, whatever the number of topics.
+       -- Skips from namespace to namespace by the index, so the number of topics does not matter.
        with recursive known(name) as (
          (select r.namespace from postrider.route r order by r.namespace limit 1)
          union all
@@ -85,7 +85,7 @@ begin
   return found_id;
 end $$;
 
--- Whether an optional field is empty, too long, or lacks the one it goes with. The planner inlines it.
+-- Whether an optional field is empty, too long, or lacks the one it belongs to. The planner inlines it.
 create or replace function postrider.has_invalid_field(
   key text, dedupe_key text, tenant text, aggregate_type text, aggregate_id text, event_type text)
 returns boolean language sql immutable parallel safe
@@ -94,8 +94,8 @@ return coalesce(greatest(length(key), length(dedupe_key)) > 400
     or least(key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type) = ''
     or (aggregate_id is not null and aggregate_type is null), false);
 
--- Whether a JSON message needs no closer look: no field is empty, long, or lacks the one it goes with. Up to 4096 bytes
--- are always allowed, see engine. The planner inlines it.
+-- Whether a JSON message needs no full check: no field is empty, long, or lacks the one it belongs to. Up to 4096 bytes
+-- are always allowed, see the table engine. The planner inlines it.
 create or replace function postrider.fits_fast_path(
   payload text, key text, dedupe_key text, tenant text, aggregate_type text, aggregate_id text, event_type text,
   headers jsonb)
@@ -106,9 +106,8 @@ return octet_length(payload) <= 4096 and postrider.is_json(payload)
   and (aggregate_id is null or aggregate_type is not null)
   and postrider.headers_fit(headers) is not false;
 
--- The slow half of enqueue's checks, called only when the one cheap test there has failed or an optional
--- field asks for a closer look. Raises with the field's name and what was expected of it. Returns whether the payload
--- is JSON.
+-- The full checks of enqueue, called if its cheap test failed. Raises an error with the field's name and what is
+-- allowed. Returns whether the payload is JSON.
 create or replace function postrider.check_message(
   namespace text, topic text, payload text, key text, dedupe_key text, tenant text, aggregate_type text,
   aggregate_id text, event_type text, headers jsonb, content_type text, not_before timestamptz, id uuid,
@@ -169,8 +168,8 @@ begin
   return v_json;
 end $$;
 
--- At REPEATABLE READ the topic is read as it was when the transaction began. Fails with a serialization failure if it got
--- its first named subscription since: the message would not be fanned out.
+-- At REPEATABLE READ the topic is read as of the transaction's begin. If it got its first named subscription since, the
+-- message would not be fanned out, so this raises a serialization failure.
 create or replace function postrider.check_snapshot(p_route int) returns void
 language plpgsql as $$
 begin
@@ -179,8 +178,8 @@ begin
   end if;
 end $$;
 
--- A message, with whatever optional fields it has. plpgsql sets every expression and statement up anew in each
--- transaction, which costs more than running it: hence what most messages lack is asked for in one go.
+-- Enqueues a message. plpgsql sets up each expression and statement once per transaction, which costs more than running
+-- it. So one expression asks for all fields that most messages lack.
 create or replace function postrider.enqueue(
   namespace      text,
   topic          text,
@@ -198,7 +197,7 @@ create or replace function postrider.enqueue(
   payload_bytes  bytea default null)
 returns postrider.enqueued
 language plpgsql security definer set search_path = pg_catalog, pg_temp
--- A small table would be read as a whole, and at SERIALIZABLE that conflicts with all producers of other keys.
+-- A sequential scan of a small table at SERIALIZABLE conflicts with the producers of all other keys.
 set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
@@ -233,7 +232,7 @@ begin
   end if;
 
   if dedupe_key is not null then
-    -- Waits for a concurrent first enqueue of the same dedupe key; a duplicate takes no sequence number.
+    -- Waits for a concurrent first enqueue of the same dedupe key. A duplicate takes no sequence number.
     insert into postrider.dedupe (route, dedupe_key, message_id)
     values (v_route, enqueue.dedupe_key, v_id) on conflict do nothing;
     if not found then
@@ -247,7 +246,7 @@ begin
     end if;
   end if;
   if key is not null then
-    -- What number_key() does, for most messages.
+    -- The same as number_key(), inline for most messages.
     update postrider.ordering_key k set last_sequence = last_sequence + 1, used_at = now()
      where k.namespace = enqueue.namespace and k.key = enqueue.key and k.last_sequence % 64 < 63
        and k.generation = (
@@ -273,7 +272,7 @@ begin
     coalesce(octet_length(payload_bytes), octet_length(payload)) + coalesce(pg_column_size(headers), 0),
     v_lane);
 
-  -- Rings only while a relay sleeps: a NOTIFY in every transaction would serialise all commits.
+  -- Rings only if a relay sleeps: NOTIFY in every transaction would serialize all commits.
   if postrider.bell(v_route) = 1 and v_due is null then
     perform postrider.ring(v_route);
   end if;

@@ -1,8 +1,8 @@
--- The same as enqueue() for messages as they usually are, each as one statement: less to set up than in plpgsql.
--- Whatever is not as usual (an unknown topic, a field that wants a closer look, a known dedupe key) they leave alone:
--- they write nothing and answer null, and the caller asks enqueue(). They need no search path, since their names
--- were looked up when they were made. Only PostgreSQL 18 and later keep their plans; before, enqueue() is quicker.
--- Quoted, because not every client that runs this script knows where such a body ends.
+-- enqueue() for usual messages, each function as one statement, which takes less set-up than plpgsql. For an unusual
+-- message (an unknown topic, a field that needs the full checks, a known dedupe key) they write nothing and return
+-- null, and the caller calls enqueue(). They need no search path, since their names were resolved at creation.
+-- PostgreSQL 18 and later keep their plans; on older versions enqueue() is faster. The bodies are quoted, because some
+-- clients do not find the end of an unquoted body.
 do $make$
 begin
   execute $function$
@@ -46,7 +46,7 @@ begin
               where l.namespace = try_enqueue_keyed.namespace and l.key = try_enqueue_keyed.key
               order by l.generation desc limit 1)
         returning k.id, k.last_sequence),
-      -- Most keys are known. A call costs less to set up than another branch of the statement.
+      -- Most keys are known. A function call needs less set-up than another branch of the statement.
       numbered as materialized (
         select given.route, given.fans_out, given.id, coalesce((select array[k.id, k.last_sequence] from known k),
                  postrider.number_new_key(try_enqueue_keyed.namespace, try_enqueue_keyed.key)) as at
@@ -82,7 +82,7 @@ begin
            and postrider.fits_fast_path(payload, key, try_enqueue_once.dedupe_key, tenant, aggregate_type, aggregate_id,
                  event_type, headers)),
       given as (
-        -- All columns: for one that is left out the plan would get another step.
+        -- Names all columns: an omitted column adds a step to the plan.
         insert into postrider.dedupe (route, dedupe_key, message_id, sequence)
         select t.route, try_enqueue_once.dedupe_key, t.id, null::bigint from topic t
         on conflict do nothing returning route, message_id),
@@ -95,7 +95,7 @@ begin
               where l.namespace = try_enqueue_once.namespace and l.key = try_enqueue_once.key
               order by l.generation desc limit 1)
         returning k.id, k.last_sequence),
-      -- Most keys are known. A call costs less to set up than another branch of the statement.
+      -- Most keys are known. A function call needs less set-up than another branch of the statement.
       numbered as materialized (
         select topic.route, topic.fans_out, given.message_id, coalesce((select array[k.id, k.last_sequence] from known k),
                  postrider.number_new_key(try_enqueue_once.namespace, try_enqueue_once.key)) as at

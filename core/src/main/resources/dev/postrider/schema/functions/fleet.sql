@@ -1,6 +1,7 @@
 -- Records what a relay serves. Returns false if the worker is not there any more. p_destinations: [{name, type}],
--- p_routes: [{namespace, topic, subscription, destination}]. Also forgets relays that ended, or were last seen, over a day ago:
--- until then the names of their destinations stay known, so that an operator can pause one while no relay runs.
+-- p_routes: [{namespace, topic, subscription, destination}]. Also forgets relays that ended, or were last seen, over a
+-- day ago: until then the names of their destinations stay known, so that an operator can pause one while no relay
+-- runs.
 create or replace function postrider.relay_record(
   p_worker int, p_instance text, p_version text, p_host text, p_pid bigint, p_listens boolean,
   p_destinations jsonb, p_routes jsonb)
@@ -60,9 +61,9 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
    limit 10000
 $$;
 
--- Topics and subscriptions with queued messages that no living relay has a route for, a hundred at most. None if no relay lives. None
--- as well if somebody claims who has not recorded what: a loop on the lease store within the last ten minutes (it says
--- once a minute that it claims), or a relay that is just starting.
+-- Topics and subscriptions with queued messages that no living relay has a route for, a hundred at most. None if no
+-- relay lives. None as well if somebody claims who has not recorded what: a loop on the lease store within the last
+-- ten minutes (it says once a minute that it claims), or a relay that is just starting.
 create or replace function postrider.unrouted_topics() returns table (namespace text, topic text, subscription text)
 language sql stable security definer set search_path = pg_catalog, pg_temp
 set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$

@@ -1,4 +1,5 @@
--- What newer servers have built in, older ones get as functions of ours. id_number: the leading half of an id, its time.
+-- What newer servers have built in, older ones get as functions of ours. id_number: the leading half of an id, its
+-- time.
 do $$
 begin
   if current_setting('server_version_num')::int >= 180000 then
@@ -26,8 +27,8 @@ create or replace function postrider.id_floor(at timestamptz) returns uuid
 language sql immutable strict parallel safe
 return (lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid;
 
--- The lane of a tenant; 0 without one. A hash, so that an enqueue need not look a number up. It never changes, also not
--- with the server's version: rows are found by it. Stable, as convert_to is, so that the planner inlines it.
+-- The lane of a tenant; 0 without one. A hash, so that an enqueue need not look a number up. It never changes, also
+-- not with the server's version: rows are found by it. Stable, as convert_to is, so that the planner inlines it.
 create or replace function postrider.lane_of(tenant text) returns int
 language sql stable parallel safe
 return case when tenant is null then 0

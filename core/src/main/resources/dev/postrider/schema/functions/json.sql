@@ -24,8 +24,8 @@ exception when character_not_in_repertoire then
   return false;
 end $$;
 
--- Whether a content type says JSON: its subtype is json or ends in +json. Such a payload must be valid JSON. Asked once,
--- at enqueue; the answer is message.is_json, and whoever embeds a payload in JSON goes by that alone.
+-- Whether a content type says JSON: its subtype is json or ends in +json. Such a payload must be valid JSON. Asked
+-- once, at enqueue; the answer is message.is_json, and whoever embeds a payload in JSON goes by that alone.
 create or replace function postrider.declares_json(content_type text) returns boolean
 language sql immutable parallel safe
 return content_type is null or split_part(content_type, ';', 1) ~* '/([^/]*[+])?json[ \t-\r]*$';

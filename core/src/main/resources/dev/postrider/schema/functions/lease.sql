@@ -1,7 +1,7 @@
--- Gives the rows of lapsed leases back, each with a ZOMBIE_REQUEUE attempt. No attempt is counted, since nobody knows
--- whether the message was sent, but a lost lease. A suspect waits longer with each one. Skips leases that another
--- reaper has locked; safe to run concurrently and repeatedly. p_from: leases with lower tokens are not looked at.
--- Returns the number of rows, and the lowest token that is left.
+-- Releases the rows of expired leases and records a ZOMBIE_REQUEUE attempt for each. It counts a lost lease, but no
+-- attempt, since nobody knows whether the message was sent. A suspect waits longer after each lost lease. Skips leases
+-- that another reaper has locked. Safe to run concurrently and repeatedly. Leases with tokens lower than p_from are
+-- skipped. Returns the number of rows and the lowest token that is left.
 create or replace function postrider.reap_from(p_from bigint, out reaped int, out lowest bigint)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -17,7 +17,7 @@ begin
     select * from postrider.lease l where l.token >= p_from and l.until < now()
      order by l.token limit 100 for update skip locked
   loop
-    -- Again until none is left: a row may be moved by somebody who marks it.
+    -- Repeats until no row is left: a concurrent mark may have moved one.
     while exists (select from postrider.queue_rows(v_lease.ids) q where q.lease = v_lease.token) loop
       with freed as (
         update postrider.queue q set lease = null, lost_leases = least(q.lost_leases, 32766) + 1,
@@ -43,8 +43,8 @@ language sql security definer set search_path = pg_catalog, pg_temp as $$
   select r.reaped from postrider.reap_from(0) r
 $$;
 
--- Extends whole leases; returns those that are still held. Locked in the order in which settle() locks
--- them, or the two could wait for each other.
+-- Extends whole leases and returns those that are still held. Locks them in the same order as settle(), to avoid a
+-- deadlock.
 create or replace function postrider.renew(p_tokens bigint[], p_lease_ms bigint) returns bigint[]
 language sql security definer set search_path = pg_catalog, pg_temp
 set enable_seqscan = off as $$
@@ -56,9 +56,9 @@ set enable_seqscan = off as $$
   select coalesce(array_agg(r.token), '{}') from renewed r
 $$;
 
--- Renews the lease of a single row: it gets one of its own, so that its neighbours' is not renewed with
--- it. The lease is locked before the row is looked at for good: the same worker may be settling the row
--- on another connection, and a lease split for a row that is gone would end before its other rows do.
+-- Renews the lease of a single row. The row gets its own lease, so that the other rows of the old lease are not
+-- renewed. The old lease is locked before the row is read: the same worker may be settling the row on another
+-- connection, and a lease must not be split for a row that is gone.
 create or replace function postrider.renew_held(p_worker int, p_id uuid, p_lease_ms bigint) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -100,8 +100,8 @@ begin
   return true;
 end $$;
 
--- After a lost connection a worker does not know what its last claim took. It names the leases it knows;
--- the others lapse at once.
+-- After a lost connection a worker does not know what its last claim took. It passes the leases that it knows; its
+-- other leases expire at once.
 create or replace function postrider.forget_leases(p_worker int, p_known bigint[]) returns int
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,13 +1,13 @@
--- The highest sequence that a removed key had: a new key starts above it. Read it only after the key's row was inserted.
--- Then every earlier row of the key was removed by a transaction that has committed, and its number counts. The planner
--- inlines it.
+-- The highest sequence that a removed key had: a new key starts above it. Read it only after the key's row was
+-- inserted. Then every earlier row of the key was removed by a transaction that has committed, and its number counts.
+-- The planner inlines it.
 create or replace function postrider.key_floor() returns bigint
 language sql volatile
 return coalesce(pg_sequence_last_value('postrider.key_floor_now'), 0);
 
 -- The next p_count sequences of a key; returns the last one. The row lock lasts until the producer commits: so commit
--- order is sequence order, and a rollback leaves no hole. p_floor: the sequences start above it, for a key that was just
--- made.
+-- order is sequence order, and a rollback leaves no hole. p_floor: the sequences start above it, for a key that was
+-- just made.
 create or replace function postrider.number_key(
   p_namespace text, p_key text, p_count bigint, p_floor bigint default 0, out key_id bigint, out sequence bigint)
 language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$

@@ -1,7 +1,7 @@
--- What operators look at and do beside dead letters, replay and archive: pauses, search, who is alive.
+-- Pauses of destinations and topics.
 
--- Stops a destination by its name, or a topic as namespace/topic, and says whether it was not paused yet. A destination
--- that no relay knows is refused, unless forced.
+-- Pauses a destination by its name, or a topic as namespace/topic. Returns whether it was not paused before. Refuses a
+-- destination that no relay knows, unless forced.
 create or replace function postrider.pause_on(p_actor text, p_kind text, p_name text, p_force boolean default false) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
@@ -25,7 +25,7 @@ begin
   return found;
 end $$;
 
--- Lets it go on, and says whether it was paused. Relays that sleep hear of it at once.
+-- Resumes it and returns whether it was paused. Sleeping relays are woken.
 create or replace function postrider.pause_off(p_actor text, p_kind text, p_name text) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
@@ -38,7 +38,7 @@ begin
   return true;
 end $$;
 
--- Refuses a destination that no relay has named, since it is probably a typing error.
+-- Refuses a destination that no relay knows, because it is probably a typing error.
 create or replace function postrider.check_destination(p_name text) returns void
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare

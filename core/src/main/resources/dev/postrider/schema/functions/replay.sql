@@ -1,6 +1,6 @@
--- The next messages of a replay, by the narrowest index its conditions allow: ids, key, aggregate,
--- tenant, or else the log itself in the order of ids. Looks at no more than 5,000 messages. Planned
--- anew for each page, since the best index is another for each set of conditions.
+-- The next messages of a replay, by the narrowest index that its conditions allow: ids, key, aggregate, tenant, or
+-- else the message table in the order of ids. Reads at most 5,000 messages. Each page is planned again, since the best
+-- index depends on the conditions.
 create or replace function postrider.replay_scan(
   p_filter jsonb, p_ids uuid[], p_from uuid, p_to uuid, p_limit int,
   inout p_position uuid, inout p_sequence bigint, out matched uuid[], out done boolean)
@@ -41,10 +41,10 @@ begin
       coalesce(p_position, '00000000-0000-0000-0000-000000000000'), p_sequence, v_routes, p_limit;
 end $$;
 
--- Ids are nearly, not quite, in a key's order: an id is made before the wait for the key's sequence. So a
--- page may hold a message whose predecessor in the key comes only in a later page. Such predecessors go
--- with this page. Looks back from the start of each run over at most 8 in-order messages; an id is never
--- more than a day older, or 5 minutes newer, than its enqueue, which bounds the partitions to look in.
+-- The order of ids is almost the order of a key's sequence: an id is made before the wait for the sequence. So a page
+-- may contain a message whose predecessor in the key would come in a later page. Such predecessors are added to this
+-- page. Looks back from the start of each run, past at most 8 messages in order. An id is at most a day older, or 5
+-- minutes newer, than its enqueue, which bounds the partitions to read.
 create or replace function postrider.replay_ahead(
   p_filter jsonb, p_ids uuid[], p_page uuid[], p_position uuid, p_to uuid, p_done uuid[])
 returns uuid[]
@@ -86,9 +86,9 @@ begin
              m.key_id, m.tenant, m.aggregate_type, m.aggregate_id, m.event_type));
 end $$;
 
--- The deliveries that a replay of these messages opens: to the named subscription, or to each one that a message went to.
--- Left out are those that wait, are in flight, or died, unless they were requeued since. A message that a named
--- subscription never had is replayed to it. p_missing: only those that it never had.
+-- The deliveries that a replay of these messages adds: to the named subscription, or to each subscription that got the
+-- message. Deliveries that wait, are in flight, or are dead are left out. A message that the named subscription never
+-- got is replayed to it. p_missing: only those that it never got.
 create or replace function postrider.replayable(p_ids uuid[], p_subscription text, p_missing boolean)
 returns table (
   id uuid, key_id bigint, sequence bigint, route int, lane int, size int, delivery int, subscription smallint)
@@ -102,7 +102,7 @@ as $$
      where m.id = any (p_ids)
        and m.id >= (select u from unnest(p_ids) u order by u limit 1)
        and m.id <= (select u from unnest(p_ids) u order by u desc limit 1)),
-  -- Attempts are found for all at once: probes for each message would have to go through every partition of them.
+  -- One query finds the attempts of all messages: a probe for each message would search every partition.
   last as materialized (
     select k.id, k.subscription, max(k.delivery) as delivery from (
       select a.message_id as id, a.subscription, a.delivery from postrider.attempt a
@@ -148,7 +148,7 @@ begin
   end if;
 end $$;
 
--- The bounds of a replay, from included and to excluded; never past the present, so that it has an end.
+-- The bounds of a replay: from inclusive, to exclusive. Never later than now, so that the replay ends.
 create or replace function postrider.replay_bounds(p_filter jsonb, out from_id uuid, out to_id uuid)
 language sql stable as $$
   select coalesce(postrider.id_floor((p_filter ->> 'from')::timestamptz),
@@ -156,7 +156,7 @@ language sql stable as $$
          postrider.id_floor(least((p_filter ->> 'to')::timestamptz, now()))
 $$;
 
--- One page of a dry run; repeat with what came back until done.
+-- One page of a dry run. Repeat it with the returned position until done.
 create or replace function postrider.replay_count(
   p_filter jsonb, p_ids uuid[], inout from_id uuid, inout to_id uuid, inout after_id uuid,
   inout after_sequence bigint, out matched bigint, out skipped bigint, out done boolean)
@@ -193,7 +193,7 @@ begin
   return v_job;
 end $$;
 
--- Stops a replay before its next step, or lets it go on.
+-- Stops a replay before its next step, or lets it continue.
 create or replace function postrider.replay_set_state(p_actor text, p_job bigint, p_running boolean)
 returns postrider.replay_job
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -212,8 +212,9 @@ begin
   return v_job;
 end $$;
 
--- A subscription has all its earlier messages: lets the next p_limit of those go that came since it was added. When none
--- is left it is as any other, and true is returned. The caller has the lock of the topic's row.
+-- Called when a new subscription has all its earlier messages. Releases the next p_limit messages that arrived since
+-- it was added. When none is left, the subscription becomes active, and true is returned. The caller holds the lock of
+-- the topic's row.
 create or replace function postrider.end_catch_up(p_route int, p_limit int) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off as $$
@@ -231,8 +232,8 @@ begin
   return true;
 end $$;
 
--- Requeues the next p_limit messages and moves the position, both or neither: a replay that died goes on
--- exactly where it was. Two who step one job take turns.
+-- Requeues the next p_limit messages and moves the position, in one transaction. So a replay that died continues
+-- exactly where it was. Concurrent steps of one job wait for each other.
 create or replace function postrider.replay_step(p_job bigint, p_limit int) returns postrider.replay_job
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set enable_seqscan = off as $$
@@ -249,7 +250,7 @@ begin
     return v_job;
   end if;
   lock table postrider.retention_lock in row exclusive mode;
-  -- Two replays of one message at a time could both find it delivered.
+  -- Two concurrent replays of a message could both find it delivered.
   lock table postrider.replay_lock in share row exclusive mode;
   select * into v_page from postrider.replay_scan(v_job.filter, v_job.ids, v_job.from_id, v_job.to_id,
     p_limit, v_job.position, v_job.sequence);

@@ -1,5 +1,5 @@
--- Where each sequence stands, and where it must stand at least. Logical replication copies tables, but no sequences:
--- in a copy they are at their beginning, and each new key, route or worker takes the number of an old one.
+-- The value of each sequence and the value it must have at least. Logical replication copies tables but no sequences.
+-- In a copy the sequences start again, and a new key, route or worker would take the number of an old one.
 create or replace function postrider.sequence_places() returns table (name text, place bigint, needed bigint)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 set enable_seqscan = off as $$
@@ -20,7 +20,7 @@ begin
     execute format('select coalesce(max(t.%I), 0) from postrider.%I t', v_owned.attname, v_owned.owner) into needed;
     return next;
   end loop;
-  -- Belongs to no column. It started at the clock when the schema was made.
+  -- This sequence belongs to no column. It started at the clock time of the migration.
   name := 'lease_token';
   place := coalesce(pg_sequence_last_value('postrider.lease_token'), 0);
   select greatest((select max(l.token) from postrider.lease l),
@@ -29,8 +29,8 @@ begin
   return next;
 end $$;
 
--- Sets every sequence that is behind its table past it, and the lease tokens to the clock: so they are higher than
--- whatever the database that this one is a copy of has given out. Says what it moved. Harmless at any time.
+-- Moves every sequence that is behind its table past it, and the lease tokens to the clock time. So they are higher
+-- than those of the database that this one was copied from. Returns what it moved. Safe to call at any time.
 create or replace function postrider.advance_sequences(p_actor text) returns table (name text, was bigint, now_at bigint)
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,6 +1,6 @@
--- Removes the rows that are delivered (1) or dead (3) and appends their attempts. p_tid says where they lie;
--- a row that lies elsewhere by now is left, and so is one that p_token does not hold. One scan for all
--- and a hash for what is told of them: a probe of the index for each would cost as much as to delete it.
+-- Removes the rows that are delivered (1) or dead (3) and appends their attempts. p_tid is where each row was claimed.
+-- A row that has moved since, or that p_token does not hold, is left for the caller. The rows are read in one scan by
+-- their tid and joined by a hash: an index probe for each row costs as much as its deletion.
 create or replace function postrider.settle_gone(
   p_worker int, p_tid tid[], p_id uuid[], p_token bigint[], p_outcome smallint[], p_latency_ms int[],
   p_code text[], p_error text[], p_reference text[], p_leases bigint[], p_claimed_at timestamptz[],
@@ -42,12 +42,12 @@ begin
     into done, tokens, pulls, remembered, routes, refs from gone g;
 end $$;
 
--- Records what became of claimed messages. Arrays run in parallel; those for failures may be null or
--- shorter. A message is given once: those of several subscriptions take several calls. Outcomes: 1 delivered, 2 retry (at
--- p_due_at, else after p_delay_ms), 3 dead, 4 dead and its key waits, 5 released unsent, 6 deferred (as 2, but no attempt
--- is counted, and none recorded without a code). A row is changed only while p_token holds it; the ids of the others come
--- back, and each is recorded as a CONFLICT. p_tid, as claim() gave it, spares a search. p_route: for conflicts, the route
--- of a named subscription.
+-- Records the outcomes of claimed messages. The arrays are parallel; those for failures may be null or shorter. Each
+-- message occurs once: deliveries of one message to several subscriptions need several calls. Outcomes: 1 delivered, 2
+-- retry (at p_due_at, else after p_delay_ms), 3 dead, 4 dead and its key waits, 5 released unsent, 6 deferred (like 2,
+-- but no attempt is counted, and none is recorded without a code). A row is changed only while p_token holds it. The
+-- ids of the other rows are returned, and each is recorded as a CONFLICT. p_tid, from claim(), saves a search. p_route
+-- is the route of a named subscription, for conflicts.
 create or replace function postrider.settle(
   p_worker int, p_id uuid[], p_token bigint[], p_outcome smallint[],
   p_latency_ms int[] default null, p_delay_ms bigint[] default null, p_code text[] default null,
@@ -72,13 +72,13 @@ begin
   if current_setting('transaction_isolation') <> 'read committed' then
     perform postrider.check_isolation();
   end if;
-  -- Leases before rows, as in reap(): the two never wait for each other in a circle.
+  -- Locks leases before rows, like reap(), to avoid a deadlock between the two.
   select array_agg(l.token) as tokens, array_agg(l.claimed_at) as claimed_at into v_leases
     from (select l.token, l.claimed_at from postrider.lease l
            where l.token = any (p_token) order by l.token for update) l;
 
   for v_round in 1 .. 2 loop
-    -- Rows seldom move while they are leased: when later ones of their key are hidden, or a worker renews one.
+    -- A leased row moves only if later rows of its key are hidden, or if a worker renews it.
     if v_tid is null then
       v_left := array(
         select g.id from unnest(p_id, p_outcome) as g(id, outcome)
@@ -104,7 +104,7 @@ begin
     v_tid := null;
   end loop;
 
-  -- Again while one is left that we hold: a row may be moved by somebody who marks it.
+  -- Repeats while a row is left that this token holds: a concurrent mark may have moved it.
   while cardinality(v_done) < cardinality(p_id) loop
     exit when not exists (
       select from unnest(p_id, p_token, p_outcome) g(id, token, outcome) cross join lateral (
@@ -116,7 +116,7 @@ begin
     v_tokens := v_tokens || v_more.tokens;
   end loop;
 
-  -- A lease ends with its last row.
+  -- A lease without rows ends.
   with closed as materialized (select t.token, count(*) as n from unnest(v_tokens) t(token) group by 1),
   ended as (
     delete from postrider.lease l using closed c where l.token = c.token and l.open <= c.n)
@@ -143,8 +143,8 @@ begin
   return '{}';
 end $$;
 
--- Who came too late, with what, and what state the message was found in. The reference is kept: it may
--- belong to something that the destination did do.
+-- Records a conflict: the worker, its outcome, and the state of the message. The reference is kept, because the
+-- destination may have taken the message.
 create or replace function postrider.record_conflicts(
   p_worker int, p_id uuid[], p_what text[], p_latency_ms int[] default null, p_error text[] default null,
   p_reference text[] default null, p_route int[] default null)
@@ -165,8 +165,8 @@ begin
        where s.id = c.id and s.subscription = coalesce(r.subscription, '') limit 1) s on true;
 end $$;
 
--- The rare half of settle: rows that stay in the queue. An answer, whatever it is, clears a message of the suspicion
--- that it kills relays.
+-- The rare part of settle: rows that stay in the queue. Any outcome clears the count of lost leases, by which a
+-- message is suspected of killing relays.
 create or replace function postrider.settle_undelivered(
   p_worker int, p_id uuid[], p_token bigint[], p_outcome smallint[],
   p_latency_ms int[], p_delay_ms bigint[], p_code text[], p_error text[], p_due_at timestamptz[],
@@ -214,7 +214,7 @@ begin
   select coalesce(array_agg(k.id), '{}'), coalesce(array_agg(k.token), '{}') into done, tokens from kept k;
 end $$;
 
--- A worker names a message by its id, so it may hold it for one subscription only.
+-- A worker names a message by its id, so it may hold the message for only one subscription.
 create or replace function postrider.refuse_held_twice(p_id uuid) returns void
 language plpgsql as $$
 begin
@@ -222,8 +222,8 @@ begin
     || 'of its own', p_id));
 end $$;
 
--- For workers that know a message by its id and themselves by their name. Looked up again once the leases
--- are locked, until nothing changes: a renewal on another connection gives the row a new token.
+-- settle() for workers that have a message's id and their own name, but no token. It locks the leases that it found
+-- and looks the tokens up again, until they do not change: a renewal on another connection gives a row a new token.
 create or replace function postrider.settle_held(
   p_worker int, p_id uuid[], p_outcome smallint, p_delay_ms bigint default null, p_code text default null,
   p_error text default null, p_reference text default null, p_due_at timestamptz default null)
@@ -243,7 +243,7 @@ begin
   end if;
   loop
     select array_agg(i.id) as ids, array_agg(coalesce(q.token, 0)) as tokens,
-           -- Without a key there is nothing to hold up.
+           -- A message without a key blocks nothing.
            array_agg(case when p_outcome = 4 and q.key_id is null then 3 else p_outcome end) as outcomes,
            (array_agg(i.id) filter (where q.held > 1))[1] as twice
       into v

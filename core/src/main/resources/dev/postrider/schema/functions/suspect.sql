@@ -1,8 +1,8 @@
--- A message that lost this many leases is suspected of killing its relays: it is claimed alone from then on.
+-- A message that lost this many leases may be killing its relays. From then on it is claimed alone.
 create or replace function postrider.suspect_after() returns smallint language sql immutable parallel safe return 3::smallint;
 
--- The first message of a key, if it is a suspect that may be claimed. Steps over the keys that have suspects in these
--- topics, behind p_from, 100 in each topic at most.
+-- The next key after p_from whose first message is a suspect that may be claimed. Looks at no more than 100 keys with
+-- suspects in each topic.
 create or replace function postrider.find_keyed_suspect(p_routes int[], p_from bigint) returns tid
 language sql stable
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off as $$
@@ -25,8 +25,8 @@ set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off se
    limit 1
 $$;
 
--- Where a suspect lies that may be claimed: the first message of its key, or one without a key. Starts at a random key,
--- so that many keys that have to wait do not hide the others.
+-- The place of a suspect that may be claimed: the first message of its key, or a message without a key. Starts at a
+-- random key, so that many waiting keys do not hide the others.
 create or replace function postrider.find_suspect(p_routes int[]) returns tid
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off as $$

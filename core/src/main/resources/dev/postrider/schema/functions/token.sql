@@ -50,8 +50,8 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
      and (t.expires_at is null or t.expires_at > now())
 $$;
 
--- Four bytes for each good token, of the newest 10,000: with them a server recognizes guesses without asking for each. They
--- do not help to guess a secret, which has 256 random bits.
+-- Four bytes for each good token, of the newest 10,000: with them a server recognizes guesses without asking for each.
+-- They do not help to guess a secret, which has 256 random bits.
 create or replace function postrider.token_marks() returns table (id bigint, mark bytea)
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select t.id, substr(sha256(t.hash), 1, 4)

@@ -1,5 +1,5 @@
--- What people see. Every join below is an index probe per message. The state of a message is that of its deliveries: dead
--- if one is dead, delivered if all are; delivery_state has one row for each subscription.
+-- What people see. Every join below is an index probe per message. The state of a message is that of its deliveries:
+-- dead if one is dead, delivered if all are; delivery_state has one row for each subscription.
 create or replace view postrider.message_state as
 select m.id, r.namespace, r.topic, m.tenant, m.aggregate_type, m.aggregate_id, m.event_type,
        m.ordering_key, m.sequence, m.dedupe_key,

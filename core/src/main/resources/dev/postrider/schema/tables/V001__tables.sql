@@ -147,8 +147,8 @@ create table postrider.worker (
   unique (name, instance)
 );
 
--- Append-only. 1 DISPATCHED, 2 RETRYABLE, 3 FAILED, 4 ZOMBIE_REQUEUE, 5 CONFLICT; the running attempt
--- is the lease itself and shows as DISPATCHING in the attempts view.
+-- Append-only. 1 DISPATCHED, 2 RETRYABLE, 3 FAILED, 4 ZOMBIE_REQUEUE, 5 CONFLICT. A running attempt has no row here: the
+-- view attempt_history shows it as DISPATCHING, from the lease.
 create table postrider.attempt (
   message_id  uuid not null,
   claimed_at  timestamptz,
