@@ -3,7 +3,7 @@ package dev.postrider.bench;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Producers that commit a business insert and a message; nobody handles meanwhile. */
+/** Producers that commit a business insert and a message; nothing handles messages meanwhile. */
 final class PeerEnqueue {
   private static final List<Contestant> CONTESTANTS =
       Contestant.peersAfter(Contestant.BUSINESS, Contestant.PLAIN_INSERT, Contestant.POSTRIDER);

@@ -31,7 +31,7 @@ final class PeerProcesses implements AutoCloseable {
     return process;
   }
 
-  /** After a failure nobody knows what state they are in. */
+  /** After a failure their state is unknown. */
   void discard(Contestant contestant) {
     running
         .entrySet()

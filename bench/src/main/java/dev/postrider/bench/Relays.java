@@ -25,7 +25,7 @@ record Relays(BenchDatabase database, Schema schema, int carriers) {
         .build();
   }
 
-  /** Waits until a started relay hears the doorbell. */
+  /** Waits until a started relay listens for the doorbell. */
   static void awaitListening(Relay relay) {
     long deadline = System.nanoTime() + LISTENING_NANOS;
     while (!relay.status().listening()) {

@@ -129,7 +129,7 @@ final class Rounds {
       };
     }
 
-    /** The value that this share of them lies below; not a number if there are none. */
+    /** The quantile of the values; NaN if there are none. */
     static double percentile(List<Double> values, double share) {
       List<Double> sorted = values.stream().sorted().toList();
       return sorted.isEmpty()

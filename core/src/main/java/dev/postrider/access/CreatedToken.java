@@ -1,7 +1,7 @@
 package dev.postrider.access;
 
 /**
- * A new token with its secret, which nobody can find out again. Immutable.
+ * A new token with its secret. The secret is not stored. Immutable.
  *
  * @param secret what a caller sends as {@code Authorization: Bearer …}
  */

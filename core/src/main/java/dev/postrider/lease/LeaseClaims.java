@@ -59,7 +59,7 @@ final class LeaseClaims {
   }
 
   /**
-   * @param routes namespaces, topics and subscriptions, in parallel; a null topic stands for all
+   * @param routes namespaces, topics and subscriptions, in parallel; a null topic means all
    */
   List<Message> take(int worker, @Nullable String[][] routes, int limit, long leaseMs) {
     if (suspects) {

@@ -14,7 +14,7 @@ import java.util.List;
  * @param retry what {@code nack} goes by, and whether a dead message's key waits
  * @param maxBytes cap on the payload bytes of one claim; a first message is taken whatever its size
  * @param timeout how long one statement may take; whole seconds
- * @param listener hears of every outcome
+ * @param listener gets every outcome
  */
 public record LeaseOptions(RetryPolicy retry, long maxBytes, Duration timeout, Listener listener) {
 

@@ -5,7 +5,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a message stands in one subscription: a row of the view {@code delivery_state}. Immutable.
+ * The state of a message in one subscription: a row of the view {@code delivery_state}. Immutable.
  *
  * @param subscription empty for the default subscription
  * @param attempts tries of the current, or else the last, delivery

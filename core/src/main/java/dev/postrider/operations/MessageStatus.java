@@ -7,7 +7,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a message stands: a row of the view {@code message_state}. Immutable.
+ * The state of a message: a row of the view {@code message_state}. Immutable.
  *
  * @param attempts tries of the current, or else the last, delivery
  * @param delivery 1 for the first delivery, more for each requeue or replay

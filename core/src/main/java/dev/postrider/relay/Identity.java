@@ -9,7 +9,7 @@ import java.net.UnknownHostException;
  *
  * @param instance tells this process from another with the same name
  * @param version of Postrider
- * @param listens whether it hears rings; false if it polls only
+ * @param listens whether it listens for rings; false if it only polls
  */
 record Identity(
     String name, String instance, String version, String host, long pid, boolean listens) {

@@ -1,4 +1,4 @@
-/** A socket factory for the driver: with it an idle connection hears a notification at once. */
+/** A socket factory for the driver: with it an idle connection gets a notification at once. */
 @NullMarked
 package dev.postrider.wake;
 

@@ -109,7 +109,7 @@ final class PostgresCluster {
       return FileVisitResult.CONTINUE;
     }
 
-    /** The server may have removed it meanwhile. */
+    /** The server may have removed the file since. */
     @Override
     public FileVisitResult visitFileFailed(Path file, IOException e) throws IOException {
       if (e instanceof NoSuchFileException) {

@@ -45,7 +45,7 @@ final class Declaring {
     topology.queues().forEach(declaring::queue);
     topology.bindings().forEach(declaring::binding);
     if (!declaring.differences.isEmpty()) {
-      // Without a connection nobody knows.
+      // Unknown without a connection.
       throw new TopologyException(
           declaring.differences, declaring.losesDeadLetters && connection.isOpen());
     }

@@ -100,7 +100,7 @@ final class OpenConnection {
     writeBytes = 0;
   }
 
-  /** Whether it has used up its time. A body's time is looked after by whoever reads it. */
+  /** Whether its time is over. The time of a body is checked by its reader. */
   boolean late(Limits.Times times, long now) {
     if (working) {
       inHead = false;

@@ -101,7 +101,7 @@ public final class S3Config {
     }
 
     /**
-     * Whether the bucket stands in the path of URLs instead of the host name. Default: true with an
+     * Whether the bucket is in the path of URLs instead of the host name. Default: true with an
      * endpoint, else false.
      */
     public Builder pathStyle(boolean value) {

@@ -20,7 +20,7 @@ import javax.sql.DataSource;
  * relay has its own.
  */
 public final class Measurement {
-  /** Thrown when whoever watches has had enough. */
+  /** Thrown when the watcher asks to stop. */
   public static final class StoppedException extends PostriderException {
     private static final long serialVersionUID = 1L;
 
@@ -45,7 +45,7 @@ public final class Measurement {
   /**
    * Prepares it.
    *
-   * @param watcher hears how many steps of {@link #steps} are done, and says whether to go on
+   * @param watcher gets the number of finished {@link #steps}, and returns whether to continue
    */
   public Measurement(
       DataSource dataSource, ScratchSchema scratch, int payloadBytes, LongPredicate watcher) {

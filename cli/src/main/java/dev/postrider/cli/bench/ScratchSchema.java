@@ -20,7 +20,7 @@ public final class ScratchSchema implements AutoCloseable {
     this.schema = schema;
   }
 
-  /** A name that nobody has. */
+  /** An unused name. */
   public static ScratchSchema of(DataSource dataSource) {
     long number = ThreadLocalRandom.current().nextLong(1L << 32);
     return new ScratchSchema(

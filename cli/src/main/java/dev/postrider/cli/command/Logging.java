@@ -7,7 +7,7 @@ import java.util.logging.Logger;
 final class Logging {
   private static final String LEVEL = "org.slf4j.simpleLogger.defaultLogLevel";
 
-  /** Held on to, since the level of a logger that nobody holds is forgotten. */
+  /** Kept in a field, since a logger without a reference loses its level. */
   private static final Logger DRIVER = Logger.getLogger("org.postgresql");
 
   private Logging() {}

@@ -47,7 +47,7 @@ record OperatorToken(Tokens tokens, Path file) {
     return secret;
   }
 
-  /** The one whose file is gone: nobody knows its secret any more. */
+  /** The token whose file is gone, so its secret is lost. */
   private void revokeLost(String actor) throws SQLException {
     long after = 0;
     List<Token> page;

@@ -18,7 +18,7 @@ final class Options {
     }
   }
 
-  /** An instant, or a duration that lies back from now. */
+  /** An instant, or a duration before now. */
   static Instant time(PostriderCommand command, String option, String text) {
     try {
       return Instant.parse(text);

@@ -13,9 +13,9 @@ import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.util.List;
 
-/** Where {@code up} sends messages when nobody has configured it. */
+/** Where {@code up} sends messages if no routes are configured. */
 final class UpRoutes {
-  /** To whoever follows the stream, and a line on the screen. */
+  /** To the live stream, and a line on the screen. */
   private static final DestinationConfig STREAM =
       new DestinationConfig(
           "stream",

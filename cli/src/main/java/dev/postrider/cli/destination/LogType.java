@@ -17,7 +17,7 @@ final class LogType implements DestinationType {
     return (dataSource, schema) -> toStandardOutput();
   }
 
-  /** Not System.out, which keeps to itself that nobody reads any more. */
+  /** Not System.out, which hides the error if the reader is gone. */
   private static LogDestination toStandardOutput() {
     return new LogDestination(new FileOutputStream(FileDescriptor.out));
   }

@@ -5,7 +5,7 @@ import dev.postrider.schema.Schema;
 import javax.sql.DataSource;
 
 /**
- * The database that is looked at.
+ * The database to check.
  *
  * @param direct around a pooler, if there is one
  */

@@ -4,7 +4,7 @@ package dev.postrider.cli.output;
 public enum Colour {
   /** Nothing to do. */
   GOOD("32"),
-  /** Worth a look. */
+  /** For a warning. */
   NOTE("33"),
   /** Somebody should act. */
   BAD("31"),

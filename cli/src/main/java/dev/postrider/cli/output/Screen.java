@@ -116,7 +116,7 @@ public final class Screen {
     return answer != null && answer.strip().toLowerCase(Locale.ROOT).matches("y|yes");
   }
 
-  /** Whether a result could not be written, because nobody reads it any more. */
+  /** Whether a result could not be written, because the reader is gone. */
   public boolean gone() {
     return out.checkError();
   }

@@ -4,7 +4,7 @@ import java.util.regex.Pattern;
 
 /** Takes secrets out of what is shown. */
 public final class Masks {
-  /** What stands in a secret's place. */
+  /** Shown instead of a secret. */
   public static final String HIDDEN = "********";
 
   private static final Pattern USER_INFO = Pattern.compile("(://[^/?#]*?:)[^/?#]*(@)");

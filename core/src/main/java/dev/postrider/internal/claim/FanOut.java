@@ -33,7 +33,7 @@ public final class FanOut {
   /**
    * Fans the next messages of these topics out.
    *
-   * @param served routes that the caller claims from, so that nobody needs to be woken for them
+   * @param served routes that the caller claims from, so that no other relay is woken for them
    */
   public Result run(Connection connection, Collection<Integer> topics, Collection<Integer> served)
       throws SQLException {

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * Dead letters of one topic that failed in the same way. Immutable.
  *
  * @param fingerprint see {@link Fingerprint}
- * @param count how many there are, of those that were looked at
+ * @param count how many there are, of those that were read
  * @param blocking how many of them their keys wait for
  * @param example the one that died last
  * @param error its error text

@@ -25,13 +25,13 @@ import org.jspecify.annotations.Nullable;
  * @param shown the error text as the caller may see it; fingerprints are made from that
  */
 public record DeadGroups(DeadLetters dead, UnaryOperator<@Nullable String> shown) {
-  /** No more are looked at. */
+  /** The most that are read. */
   public static final int MOST = 10_000;
 
   /**
    * All groups, the largest first.
    *
-   * @param counted dead letters that were looked at
+   * @param counted dead letters that were read
    * @param complete false if there are more than that
    */
   public record Result(List<DeadGroup> groups, int counted, boolean complete) {

@@ -52,7 +52,7 @@ public record LiveRelay(
     }
   }
 
-  /** Which messages a relay sends where; {@code *} stands for all. Immutable. */
+  /** Which messages a relay sends to which destination; {@code *} means all. Immutable. */
   public record ServedRoute(
       String namespace, String topic, String subscription, String destination) {
     private static final String ANY = "*";

@@ -9,7 +9,8 @@ import java.util.Map;
  * @param routeId the interned route
  * @param keyId the interned ordering key, 0 without one
  * @param lostLeases how many leases of this message ended without an answer
- * @param tid where its row in the queue lies, as the server writes it; a hint, for rows can move
+ * @param tid the place of its row in the queue, as the server writes it; only a hint, because rows
+ *     move
  */
 public record Claimed(Message message, int routeId, long keyId, int lostLeases, String tid) {
   public boolean ordered() {

@@ -3,7 +3,7 @@ package dev.postrider.internal.stream;
 import java.util.List;
 
 /**
- * What a look at the log found. Immutable.
+ * One page of the log. Immutable.
  *
  * @param position up to where was looked: the next look starts here, also when nothing matched
  * @param latest the log's last position at this moment; there is more if it is behind this

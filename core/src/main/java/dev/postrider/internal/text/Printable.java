@@ -29,7 +29,7 @@ public final class Printable {
     return escaped(json, null);
   }
 
-  /** Whether it is a control, of the second range too, or a mark that nobody sees. */
+  /** Whether it is a control character of C0 or C1, or an invisible mark. */
   public static boolean unsafe(int codePoint) {
     return switch (Character.getType(codePoint)) {
       case Character.CONTROL,

@@ -113,7 +113,7 @@ final class DeadEndpoints {
   /**
    * Groups of dead letters.
    *
-   * @param counted how many were looked at; all of them, if it is complete
+   * @param counted how many were read; all of them, if it is complete
    */
   record Groups(List<DeadGroup> items, int counted, boolean complete) {}
 

@@ -26,7 +26,7 @@ import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/** Tokens over the network. Nobody can give what he does not have himself. */
+/** The API of tokens. A caller can only grant permissions that the caller has. */
 final class TokenEndpoints {
   private final Tokens tokens;
 
