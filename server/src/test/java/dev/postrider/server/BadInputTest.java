@@ -309,7 +309,8 @@ class BadInputTest {
             DESK.admin,
             "/v1/messages",
             "{\"namespace\": \"n\", \"topic\": \"t\", \"payload\": " + deep + "}");
-    problem(answer, 400);
+    problem(answer, 413);
+    assertThat(answer.text()).contains("nesting depth").doesNotContain("StreamReadConstraints");
     String number = "1e999999999";
     Answer large =
         DESK.post(

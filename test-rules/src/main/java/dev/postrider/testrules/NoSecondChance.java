@@ -8,9 +8,9 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * For tests of races that look for a lost message or a broken order. The build runs a failed test
- * once more. Such a test then fails at once, with its first failure: a race that is seen once is a
- * fault, even if the next run does not meet it.
+ * For tests of races that look for a lost message or a broken order, and for tests with random
+ * input. The build runs a failed test once more. Such a test then fails at once, with its first
+ * failure: what is seen once is a fault, even if the next run does not meet it.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

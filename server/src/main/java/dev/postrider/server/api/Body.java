@@ -4,6 +4,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.TokenStreamLocation;
+import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.databind.JsonNode;
 
 /** Reads a body as the JSON object that it must be. */
@@ -18,6 +19,13 @@ final class Body {
       }
       throw Problem.invalid("", "the body must be a JSON object, got " + Expectation.shown(node))
           .toException();
+    } catch (StreamConstraintsException e) {
+      throw Problem.of(
+              413,
+              "too-large",
+              "Request too large",
+              "the body is too large as JSON: " + withoutOrigin(e.getOriginalMessage()))
+          .toException();
     } catch (JacksonException e) {
       @Nullable TokenStreamLocation place = e.getLocation();
       throw Problem.of(
@@ -31,5 +39,10 @@ final class Body {
                       : ", at line " + place.getLineNr() + ", column " + place.getColumnNr()))
           .toException();
     }
+  }
+
+  /** Jackson names the setting of its own that was exceeded, which callers cannot change. */
+  private static String withoutOrigin(String message) {
+    return message.replaceAll(", from `[^`]*`", "");
   }
 }

@@ -22,8 +22,10 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.exc.StreamReadException;
+import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.JsonNode;
@@ -42,8 +44,18 @@ import tools.jackson.databind.node.StringNode;
  * what is null. Numbers keep all their digits. Thread-safe.
  */
 public final class JsonText {
+  /** What is read in one go; an object tree may need a hundred times its text. */
+  private static final StreamReadConstraints BOUNDS =
+      StreamReadConstraints.builder()
+          .maxTokenCount(1_000_000)
+          .maxNestingDepth(500)
+          .maxNumberLength(1_000)
+          .maxNameLength(50_000)
+          .maxStringLength(256 << 20) // a body may be that long
+          .build();
+
   private static final JsonMapper MAPPER =
-      JsonMapper.builder()
+      JsonMapper.builder(JsonFactory.builder().streamReadConstraints(BOUNDS).build())
           .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
           .changeDefaultPropertyInclusion(
               inclusion -> inclusion.withValueInclusion(JsonInclude.Include.NON_NULL))

@@ -9,6 +9,7 @@ import dev.postrider.access.Role;
 import dev.postrider.server.Desk;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.stream.StreamConfig;
+import dev.postrider.testrules.NoSecondChance;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Whatever callers send, it is never the server that fails. */
+@NoSecondChance
 @Tag("EN-4")
 class FuzzTest {
   private static final int INPUTS = 20_000;
