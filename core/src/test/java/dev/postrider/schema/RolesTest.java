@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.testing.TestDatabase;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -14,6 +16,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -209,6 +212,16 @@ class RolesTest {
     assertThatThrownBy(() -> as(role, sql))
         .isInstanceOfSatisfying(
             SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("42501"));
+  }
+
+  @Test
+  void theDocumentSaysHowManyStatementsWereTried() throws Exception {
+    CsvSource tried =
+        RolesTest.class
+            .getDeclaredMethod("isDenied", String.class, String.class)
+            .getAnnotation(CsvSource.class);
+    assertThat(Files.readString(Path.of("../docs/security.md")))
+        .contains("| statements that a role must not run | " + tried.textBlock().lines().count());
   }
 
   @Test
@@ -439,6 +452,37 @@ class RolesTest {
         assertThat(row.getString("actor")).isEqualTo("the owner");
         assertThat(row.getString("login")).isEqualTo("clerk");
       }
+    }
+  }
+
+  /** Else an operator could have what he removed counted in the row of another one. */
+  @Test
+  @Tag("EN-14")
+  void anActIsContinuedOnlyByItsLoginAndWithTheSameDetail() throws SQLException {
+    DATABASE.execute(
+        "drop role if exists ann, ben; create role ann in role postrider_operator;"
+            + " create role ben in role postrider_operator");
+    try (Connection connection = DATABASE.transaction();
+        Statement statement = connection.createStatement()) {
+      long act = purge(statement, "ann", "90 days", null);
+      assertThat(purge(statement, "ann", "90 days", act)).isEqualTo(act);
+      assertThat(purge(statement, "ben", "90 days", act)).isNotEqualTo(act);
+      assertThat(purge(statement, "ann", "91 days", act)).isNotEqualTo(act);
+    }
+  }
+
+  private static long purge(
+      Statement statement, String login, String period, @Nullable Long continued)
+      throws SQLException {
+    statement.execute("set session authorization " + login);
+    try (ResultSet row =
+        statement.executeQuery(
+            "select p_audit from postrider.purge('me', 'ordering_keys', '%s', 10, null, %s)"
+                .formatted(period, continued))) {
+      assertThat(row.next()).isTrue();
+      return row.getLong(1);
+    } finally {
+      statement.execute("reset session authorization");
     }
   }
 

@@ -13,6 +13,8 @@ import dev.postrider.server.api.Field;
 import dev.postrider.server.api.Kind;
 import dev.postrider.server.stream.StreamConfig;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -111,6 +113,13 @@ class AccessMatrixTest {
   void theTableHasEveryEndpointAndNoOther() {
     assertThat(DESK.server.endpoints().stream().map(Endpoint::name))
         .containsExactlyInAnyOrderElementsOf(ALLOWED.keySet());
+  }
+
+  @Test
+  void theDocumentSaysHowManyEndpointsWereTried() throws Exception {
+    assertThat(Files.readString(Path.of("../docs/security.md")))
+        .contains(ALLOWED.size() + " endpoints × 7 bad callers")
+        .contains(ALLOWED.size() + " endpoints × 3 roles × 4");
   }
 
   @Test

@@ -25,7 +25,8 @@ begin
   end if;
 end $$;
 
--- Writes the audit row of an act, or counts up that of an act in several steps.
+-- Writes the audit row of an act, or counts up that of an act in several steps. Its next step has the same actor, login,
+-- action and detail; else it is another act, whatever number its caller gives.
 create or replace function postrider.record_act(p_audit bigint, p_actor text, p_action text, p_detail jsonb, p_count bigint)
 returns bigint
 language plpgsql as $$
@@ -36,7 +37,8 @@ begin
     perform postrider.refuse_act('actor is missing; every act is recorded with who did it');
   end if;
   update postrider.audit a set count = a.count + p_count
-   where a.id = p_audit and a.actor = p_actor and a.action = p_action returning a.id into v_id;
+   where a.id = p_audit and a.actor = p_actor and a.login = session_user and a.action = p_action
+     and a.detail = p_detail returning a.id into v_id;
   if v_id is null then
     insert into postrider.audit (actor, action, detail, count)
     values (p_actor, p_action, p_detail, p_count) returning id into v_id;
