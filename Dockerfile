@@ -1,11 +1,11 @@
 # Postrider in a container: relay, server and every command. compose.yaml starts it with what it needs.
-# Pin the images by digest for production; SECURITY.md says how.
-FROM eclipse-temurin:17-jdk AS build
+# SECURITY.md says how the digests of the images are renewed.
+FROM eclipse-temurin:17-jdk@sha256:36d9a76dc231587873b103c68a789b85d91b41d314dda69730d6bc43a777f2a9 AS build
 WORKDIR /source
 COPY . .
 RUN ./mvnw -q -B -ntp -pl cli -am -Dmaven.test.skip=true package
 
-FROM eclipse-temurin:25-jre
+FROM eclipse-temurin:25-jre@sha256:15090d159279e5c158473eccb48cd87f57b3e3a47511a797eb5a7a7ea6f86b0f
 # Numbers, so that Kubernetes can tell that it is not root.
 RUN groupadd --system --gid 10001 postrider \
  && useradd --system --uid 10001 --gid 10001 --create-home --home-dir /var/lib/postrider postrider \

@@ -66,6 +66,22 @@ class DeploymentTest {
     return documents(ROOT.resolve("compose.yaml")).get(0).at("services").at(service);
   }
 
+  /** Tags move: the same file would give another image tomorrow. */
+  @Test
+  void imagesOfOthersArePinnedByDigest() throws Exception {
+    List<String> images = new ArrayList<>();
+    Pattern named = Pattern.compile("(?m)^(?:FROM| +image:) +(\\S+)");
+    for (String file : List.of("Dockerfile", "compose.yaml")) {
+      named
+          .matcher(Files.readString(ROOT.resolve(file)))
+          .results()
+          .map(match -> match.group(1))
+          .filter(image -> !image.equals("postrider"))
+          .forEach(images::add);
+    }
+    assertThat(images).hasSize(4).allMatch(image -> image.matches("\\S+:\\S+@sha256:[0-9a-f]{64}"));
+  }
+
   /** A process that is killed early leaves its messages to the reaper, which takes a lease. */
   @ParameterizedTest
   @ValueSource(strings = {"relay", "server"})
