@@ -10,13 +10,15 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state that a message was found in. Immutable.
+ * The state that a message was found in, in one of its subscriptions. Immutable.
  *
+ * @param subscription empty for the default one
  * @param nextAttemptAt null while processing and at the end; {@link Instant#MAX} while it waits for
  *     another message of its key
  */
 public record CurrentState(
     UUID id,
+    String subscription,
     MessageState state,
     int attempts,
     int delivery,
@@ -28,6 +30,7 @@ public record CurrentState(
   static CurrentState read(ResultSet row) throws SQLException {
     return new CurrentState(
         row.getObject("id", UUID.class),
+        row.getString("subscription"),
         MessageState.valueOf(row.getString("state").toUpperCase(Locale.ROOT)),
         row.getInt("attempts"),
         row.getInt("delivery"),

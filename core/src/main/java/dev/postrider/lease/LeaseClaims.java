@@ -4,10 +4,14 @@ import dev.postrider.internal.claim.MessageRow;
 import dev.postrider.message.Message;
 import dev.postrider.message.Route;
 import dev.postrider.schema.Schema;
+import java.sql.Array;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -51,6 +55,7 @@ final class LeaseClaims {
   private final AtomicInteger claims = new AtomicInteger();
   private volatile @Nullable String cursor;
   private volatile boolean suspects;
+  private final Set<Integer> named = ConcurrentHashMap.newKeySet();
 
   LeaseClaims(QueryRunner queries, Schema schema, long maxBytes) {
     this.queries = queries;
@@ -74,6 +79,11 @@ final class LeaseClaims {
     return look && fanOut(routes) && claimed.isEmpty()
         ? claim(worker, routes, limit, leaseMs, false)
         : claimed;
+  }
+
+  /** The named subscriptions of which messages were taken. */
+  Array namedRoutes(PreparedStatement call) throws SQLException {
+    return call.getConnection().createArrayOf("int4", named.toArray());
   }
 
   /** Messages of a topic with several subscriptions may not be fanned out yet. */
@@ -124,6 +134,9 @@ final class LeaseClaims {
     Route route =
         new Route(
             row.getString("namespace"), row.getString("topic"), row.getString("subscription"));
+    if (!route.subscription().isEmpty()) {
+      named.add(row.getInt("route"));
+    }
     return Optional.of(MessageRow.read(row, route));
   }
 }

@@ -48,13 +48,18 @@ public final class LeaseStore {
 
   private static final String WORKER = "select postrider.worker_id(?)";
 
-  private static final String SETTLE = "select postrider.settle_held(?, ?, ?, ?, ?, ?, ?, ?)";
-  private static final String RENEW = "select postrider.renew_held(?, ?, ?)";
+  private static final String SETTLE = "select postrider.settle_held(?, ?, ?, ?, ?, ?, ?, ?, ?)";
+  private static final String RENEW = "select postrider.renew_held(?, ?, ?, ?)";
   private static final String DESCRIBE =
       """
-      select id, state, attempts, delivery, next_attempt_at, locked_by, locked_until, last_error
-        from postrider.delivery_state where id = ?
-       order by locked_by is distinct from ?::text, subscription limit 1
+      select d.id, d.subscription, d.state, d.attempts, d.delivery, d.next_attempt_at, d.locked_by,
+             d.locked_until, d.last_error
+        from postrider.delivery_state d
+        left join postrider.route r
+          on r.id = any (?) and r.namespace = d.namespace and r.topic = d.topic
+       where d.id = ?
+       order by d.locked_by is distinct from ?::text,
+             d.subscription <> coalesce(r.subscription, ''), d.subscription limit 1
       """;
   private final Schema schema;
   private final String worker;
@@ -183,6 +188,7 @@ public final class LeaseStore {
               call.setInt(1, me);
               call.setObject(2, id);
               call.setLong(3, leaseMs);
+              call.setArray(4, claims.namedRoutes(call));
             },
             row -> row.getBoolean(1));
     if (!held) {
@@ -208,8 +214,9 @@ public final class LeaseStore {
             "describe",
             schema.sql(DESCRIBE),
             call -> {
-              call.setObject(1, id);
-              call.setString(2, worker);
+              call.setArray(1, claims.namedRoutes(call));
+              call.setObject(2, id);
+              call.setString(3, worker);
             },
             CurrentState::read)
         .stream()
@@ -227,6 +234,7 @@ public final class LeaseStore {
               call.setInt(1, me);
               call.setArray(2, call.getConnection().createArrayOf("uuid", given));
               settlement.bind(call, 3);
+              call.setArray(9, claims.namedRoutes(call));
             },
             row -> new HashSet<>(Arrays.asList((UUID[]) row.getArray(1).getArray())));
     int settled = given.length - refused.size();
@@ -259,9 +267,14 @@ public final class LeaseStore {
         1,
         line ->
             line.put("id", id)
+                .put("subscription", now.map(LeaseStore::named).orElse(null))
                 .put("action", what)
                 .put("state", now.map(CurrentState::state).orElse(null))
                 .put("locked_by", now.map(CurrentState::lockedBy).orElse(null)));
+  }
+
+  private static @Nullable String named(CurrentState state) {
+    return state.subscription().isEmpty() ? null : state.subscription();
   }
 
   private void failed(StoreException failure) {

@@ -24,9 +24,11 @@ final class OneSubscription {
   void check(Collection<Route> routes) {
     for (Route route : routes) {
       String before = topics.putIfAbsent(route.withoutSubscription(), route.subscription());
-      if ((before != null && !before.equals(route.subscription()))
-          || (!route.subscription().isEmpty() && namespaces.contains(route.namespace()))) {
-        throw refused(route.withoutSubscription());
+      if (before == null && namespaces.contains(route.namespace())) {
+        before = "";
+      }
+      if (before != null && !before.equals(route.subscription())) {
+        throw refused(route.withoutSubscription(), before, route.subscription());
       }
     }
   }
@@ -37,15 +39,19 @@ final class OneSubscription {
     topics.forEach(
         (topic, subscription) -> {
           if (topic.namespace().equals(namespace) && !subscription.isEmpty()) {
-            throw refused(topic);
+            throw refused(topic, subscription, "");
           }
         });
   }
 
-  private PostriderException refused(Route topic) {
+  private PostriderException refused(Route topic, String one, String other) {
     return new PostriderException(
-        ("worker %s claims from two subscriptions of %s, but it settles a message by its id;"
-                + " use a LeaseStore with another worker name for each subscription")
-            .formatted(worker, topic));
+        ("worker %s claims from two subscriptions of %s, %s and %s, but it settles a message by its"
+                + " id; use a LeaseStore with another worker name for each subscription")
+            .formatted(worker, topic, shown(one), shown(other)));
+  }
+
+  private static String shown(String subscription) {
+    return subscription.isEmpty() ? "default" : subscription;
   }
 }

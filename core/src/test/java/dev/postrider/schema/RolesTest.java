@@ -108,6 +108,7 @@ class RolesTest {
           "ring",
           "ring_all",
           "ring_and_return",
+          "route_of",
           "routes_of",
           "settle_gone",
           "settle_undelivered",

@@ -59,7 +59,8 @@ $$;
 -- Renews the lease of a single row. The row gets its own lease, so that the other rows of the old lease are not
 -- renewed. The old lease is locked before the row is read: the same worker may be settling the row on another
 -- connection, and a lease must not be split for a row that is gone.
-create or replace function postrider.renew_held(p_worker int, p_id uuid, p_lease_ms bigint) returns boolean
+create or replace function postrider.renew_held(p_worker int, p_id uuid, p_lease_ms bigint, p_routes int[] default null)
+returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
@@ -75,10 +76,11 @@ begin
       from postrider.queue_rows(array[p_id]) q
       join postrider.lease l on l.token = q.lease and l.worker = p_worker;
     if not found then
-      perform postrider.record_conflicts(p_worker, array[p_id], array['renew']);
+      perform postrider.record_conflicts(
+        p_worker, array[p_id], array['renew'], p_route => array[postrider.route_of(p_id, p_routes)]);
       return false;
     elsif v_row.held > 1 then
-      perform postrider.refuse_held_twice(p_id);
+      perform postrider.refuse_held_twice(p_worker, p_id);
     end if;
     perform from postrider.lease l where l.token = v_row.token for update;
     exit when exists (select from postrider.queue_rows(array[p_id]) q where q.lease = v_row.token);

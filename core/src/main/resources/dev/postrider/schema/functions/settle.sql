@@ -215,18 +215,31 @@ begin
 end $$;
 
 -- A worker names a message by its id, so it may hold the message for only one subscription.
-create or replace function postrider.refuse_held_twice(p_id uuid) returns void
+create or replace function postrider.refuse_held_twice(p_worker int, p_id uuid) returns void
 language plpgsql as $$
 begin
-  perform postrider.refuse_act(format('the worker holds message %s for two subscriptions; give each subscription a worker '
-    || 'of its own', p_id));
+  perform postrider.refuse_act(format('the worker holds message %s for two subscriptions, %s; give each subscription a '
+    || 'worker of its own', p_id, (
+      select string_agg(coalesce(nullif(r.subscription, ''), 'default'), ' and ' order by r.number)
+        from postrider.queue_rows(array[p_id]) q
+        join postrider.lease l on l.token = q.lease and l.worker = p_worker
+        join postrider.route r on r.id = q.route)));
 end $$;
+
+-- Of these named subscriptions the one of the message's topic.
+create or replace function postrider.route_of(p_id uuid, p_routes int[]) returns int
+language sql stable as $$
+  select r.id from postrider.message m join postrider.route r on r.topic_id = m.route
+   where m.id = p_id and r.topic_id > 0 and r.id = any (p_routes) limit 1
+$$;
 
 -- settle() for workers that have a message's id and their own name, but no token. It locks the leases that it found
 -- and looks the tokens up again, until they do not change: a renewal on another connection gives a row a new token.
+-- p_routes: the named subscriptions that the worker claims from, for conflicts.
 create or replace function postrider.settle_held(
   p_worker int, p_id uuid[], p_outcome smallint, p_delay_ms bigint default null, p_code text default null,
-  p_error text default null, p_reference text default null, p_due_at timestamptz default null)
+  p_error text default null, p_reference text default null, p_due_at timestamptz default null,
+  p_routes int[] default null)
 returns uuid[]
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -245,7 +258,8 @@ begin
     select array_agg(i.id) as ids, array_agg(coalesce(q.token, 0)) as tokens,
            -- A message without a key blocks nothing.
            array_agg(case when p_outcome = 4 and q.key_id is null then 3 else p_outcome end) as outcomes,
-           (array_agg(i.id) filter (where q.held > 1))[1] as twice
+           (array_agg(i.id) filter (where q.held > 1))[1] as twice,
+           array_agg(case when p_routes <> '{}' and q.token is null then postrider.route_of(i.id, p_routes) end) as routes
       into v
       from unnest(p_id) i(id)
       left join lateral (
@@ -253,7 +267,7 @@ begin
           left join postrider.lease l on l.token = q.lease and l.worker = p_worker
          order by l.token is null limit 1) q on true;
     if v.twice is not null then
-      perform postrider.refuse_held_twice(v.twice);
+      perform postrider.refuse_held_twice(p_worker, v.twice);
     end if;
     exit when v.tokens <@ v_locked;
     perform from postrider.lease l where l.token = any (v.tokens) order by l.token for update;
@@ -262,5 +276,5 @@ begin
   return postrider.settle(p_worker, v.ids, v.tokens,
     v.outcomes::smallint[], null, array_fill(p_delay_ms, array[v_n]),
     array_fill(p_code, array[v_n]), array_fill(p_error, array[v_n]), array_fill(p_reference, array[v_n]),
-    array_fill(p_due_at, array[v_n]));
+    array_fill(p_due_at, array[v_n]), null, v.routes);
 end $$;
