@@ -20,8 +20,8 @@ import picocli.CommandLine.Option;
     name = "enqueue",
     description = "Enqueue one message in its own transaction.",
     footer = {
-      "  ./postrider enqueue --namespace shop --topic orders --key o-1 --payload '{\"order\": \"o-1\"}'",
-      "  ./postrider enqueue --namespace shop --topic orders --payload - < order.json"
+      "  ./postrider enqueue -n shop -t orders -k o-1 -p '{\"order\": \"o-1\"}'",
+      "  ./postrider enqueue -n shop -t orders --payload - < order.json"
     })
 final class EnqueueCommand extends PostriderCommand {
   /** The most that the database takes at all; read no further. */

@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
           + " server's stream and prints it as a line of JSON.",
       "The data stays in .postrider/data for the next start. A configured database and configured"
           + " routes are used instead.",
-      "Ctrl-C ends it in order."
+      "Ctrl-C stops it."
     },
     footer = {
       "  ./postrider up",
