@@ -419,6 +419,7 @@ create table postrider.retention (
   error        text,
   last_removed bigint not null default 0, -- by the last run
   removed      bigint not null default 0, -- ever
+  oldest       timestamptz,          -- no row that the last run left, or that came later, is older; null if not known
   position     text,                 -- where the run that is not finished goes on
   audit        bigint,               -- the audit row that counts today's removals
   audit_day    date

@@ -205,9 +205,52 @@ class RetentionTest implements RelayListener {
     retention.runDue();
     assertThat(removed).isEmpty();
     database.execute(
-        "update postrider.retention set started_at = now() - interval '8 h', finished_at = now() - interval '8 h'");
+        "update postrider.retention set started_at = now() - interval '8 h', finished_at = now() - interval '8 h',"
+            + " oldest = null");
     retention.runDue();
     assertThat(removed).containsEntry("dedupe_keys", 1L);
+  }
+
+  @Test
+  void aTableInWhichNothingIsDueIsNotRead() throws Exception {
+    database.execute(
+        """
+        insert into postrider.inbox
+        select 'c', gen_random_uuid(), now() - interval '10 d' - i * interval '1 s' from generate_series(1, 20000) i
+        """);
+    assertThat(run(RetentionTask.INBOX, Duration.ofDays(30))).isZero();
+    assertThat(
+            database.value(
+                "select t.oldest = (select min(processed_at) from postrider.inbox) from postrider.retention t"))
+        .isEqualTo("t");
+    String step = "select done from postrider.retention_step('other', '1 h', 'inbox', '%s', 500)";
+    assertThat(database.value(step.formatted("11 d"))).as("in one step").isEqualTo("t");
+    assertThat(database.value(step.formatted("10 d"))).as("the first of many").isEqualTo("f");
+  }
+
+  @Test
+  void whatBecomesDueIsFoundAndOperatorsAlwaysHaveTheTableRead() throws Exception {
+    database.execute(ROWS);
+    Retention retention = retention(only(RetentionTask.INBOX, Duration.ofDays(30)));
+    retention.runDue();
+    assertThat(removed).containsEntry("inbox", 2L);
+    database.execute(
+        "insert into postrider.inbox values ('c', postrider.new_id(), now() - interval '31 d')");
+    assertThat(
+            new Purge(database.dataSource(), Schema.DEFAULT)
+                .run("ann", RetentionTask.INBOX, Duration.ofDays(30), n -> true))
+        .isEqualTo(1);
+    removed.clear();
+    // 30 days later
+    database.execute(
+        """
+        update postrider.inbox set processed_at = processed_at - interval '30 d';
+        update postrider.inbox_sequence set passed_at = passed_at - interval '30 d';
+        update postrider.retention set oldest = oldest - interval '30 d',
+          started_at = now() - interval '8 h', finished_at = now() - interval '8 h'
+        """);
+    retention.runDue();
+    assertThat(removed).containsEntry("inbox", 2L);
   }
 
   @Test
@@ -351,7 +394,8 @@ class RetentionTest implements RelayListener {
           """
           delete from postrider.dedupe;
           insert into postrider.dedupe values (1, 'old', postrider.id_floor(now() - interval '31 d'));
-          update postrider.retention set started_at = now() - interval '8 h', finished_at = now() - interval '8 h'
+          update postrider.retention
+             set started_at = now() - interval '8 h', finished_at = now() - interval '8 h', oldest = null
           """);
       run(RetentionTask.DEDUPE_KEYS, Duration.ofDays(30));
     }
