@@ -14,7 +14,8 @@ import org.springframework.transaction.support.DefaultTransactionStatus;
 /**
  * Knows which transactions of a thread are past their commit or rollback. Spring calls listeners
  * such as those of {@code AFTER_COMMIT} while the transaction still looks open, but nobody commits
- * what they write. Listens to every transaction manager of the application. Thread-safe.
+ * what they write. Also opens the list of a transaction's publications. Listens to every
+ * transaction manager of the application. Thread-safe.
  */
 final class EndedTransactions implements TransactionExecutionListener, BeanPostProcessor {
   private static final ThreadLocal<Set<Object>> ENDED =
@@ -31,6 +32,18 @@ final class EndedTransactions implements TransactionExecutionListener, BeanPostP
       manager.addListener(this);
     }
     return bean;
+  }
+
+  @Override
+  public void afterBegin(TransactionExecution transaction, @Nullable Throwable failure) {
+    Object holder = holder(transaction);
+    if (holder != null
+        && failure == null
+        && transaction.isNewTransaction()
+        && transaction instanceof DefaultTransactionStatus status
+        && status.isNewSynchronization()) {
+      OpenPublications.begun(holder);
+    }
   }
 
   @Override

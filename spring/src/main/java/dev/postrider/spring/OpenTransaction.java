@@ -1,7 +1,6 @@
 package dev.postrider.spring;
 
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.SimpleConnectionHandle;
@@ -24,7 +23,8 @@ final class OpenTransaction {
     return new Probe(dataSource).getResourceFactory();
   }
 
-  void require() {
+  /** Returns the connection holder of the transaction, or throws. */
+  Object require() {
     if (!TransactionSynchronizationManager.isActualTransactionActive()) {
       throw new OutsideTransactionException(
           "publish was called outside a transaction; nothing was written. Annotate the method that"
@@ -38,16 +38,17 @@ final class OpenTransaction {
               + " the commit, for example with @EventListener or with the phase BEFORE_COMMIT, or in"
               + " a transaction of its own: @Transactional(propagation = Propagation.REQUIRES_NEW)");
     }
-    if (!open(bound)) {
+    if (bound == null || !open(bound)) {
       throw new OutsideTransactionException(
           "publish was called in a transaction of another DataSource than the outbox's; nothing was"
               + " written. Name the transaction manager of the outbox's DataSource:"
               + " @Transactional(\"nameOfTheManager\"), or inject the outbox of the DataSource that"
               + " the transaction is on");
     }
+    return bound;
   }
 
-  private boolean open(@Nullable Object bound) {
+  private boolean open(Object bound) {
     if (!(bound instanceof ConnectionHolder holder)) {
       return false;
     }

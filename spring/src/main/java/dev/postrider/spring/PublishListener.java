@@ -11,4 +11,10 @@ public interface PublishListener {
    * the publish.
    */
   void published(NewMessage message, Enqueued answer);
+
+  /** The transaction of the message has committed. */
+  default void committed(NewMessage message, Enqueued answer) {}
+
+  /** The message was rolled back, with its transaction or to a savepoint. */
+  default void rolledBack(NewMessage message, Enqueued answer) {}
 }

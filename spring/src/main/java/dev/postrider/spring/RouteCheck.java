@@ -88,6 +88,11 @@ final class RouteCheck {
     }
   }
 
+  /** Whether this application has a relay with a route for the topic. */
+  boolean servesHere(Route route) {
+    return relays && !RelayPlan.linesOf(here(), route).isEmpty();
+  }
+
   /** False if the topic must be looked at again next time. */
   private boolean settled(Connection connection, Route route) throws SQLException {
     List<RelayPlan.Line> own = here();

@@ -14,8 +14,6 @@ import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.support.SQLErrorCodeSQLExceptionTranslator;
 import org.springframework.jdbc.support.SQLExceptionTranslator;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Publishes messages in the current Spring transaction: with JDBC, JPA and jOOQ. If the transaction
@@ -38,7 +36,7 @@ public final class TransactionalOutbox {
    * @param scope around it
    * @param routes looks for a route; null for outboxes that the application made itself
    * @param listeners hear of each message that was written
-   * @param afterCommit when the transaction has committed
+   * @param afterCommit when the transaction has committed and this application serves a topic of it
    */
   record Hooks(
       Runnable flush,
@@ -94,30 +92,20 @@ public final class TransactionalOutbox {
   }
 
   private List<Enqueued> call(List<NewMessage> messages, Call call) {
-    transaction.require();
+    Object holder = transaction.require();
     hooks.flush().run();
-    return hooks.scope().run(messages, given -> write(given, call));
+    return hooks.scope().run(messages, given -> write(holder, given, call));
   }
 
-  private List<Enqueued> write(List<NewMessage> messages, Call call) {
+  private List<Enqueued> write(Object holder, List<NewMessage> messages, Call call) {
     Connection connection = DataSourceUtils.getConnection(dataSource);
     try {
       if (hooks.routes() != null) {
         hooks.routes().check(connection, messages);
       }
       List<Enqueued> answers = call.on(connection, messages);
-      for (int i = 0; i < answers.size(); i++) {
-        for (PublishListener listener : hooks.listeners()) {
-          listener.published(messages.get(i), answers.get(i));
-        }
-      }
-      TransactionSynchronizationManager.registerSynchronization(
-          new TransactionSynchronization() {
-            @Override
-            public void afterCommit() {
-              hooks.afterCommit().run();
-            }
-          });
+      tell(messages, answers, PublishListener::published);
+      OpenPublications.add(holder, publication(messages, answers));
       return answers;
     } catch (SQLException e) {
       if (READ_ONLY.equals(e.getSQLState())) {
@@ -131,6 +119,36 @@ public final class TransactionalOutbox {
       throw translated == null ? new UncategorizedSQLException("publish", null, e) : translated;
     } finally {
       DataSourceUtils.releaseConnection(connection, dataSource);
+    }
+  }
+
+  private Publication publication(List<NewMessage> messages, List<Enqueued> answers) {
+    boolean served = false;
+    for (int i = 0; i < answers.size(); i++) {
+      served =
+          served
+              || (!answers.get(i).duplicate()
+                  && hooks.routes() != null
+                  && hooks.routes().servesHere(messages.get(i).route()));
+    }
+    Runnable wake = served ? hooks.afterCommit() : () -> {};
+    return new Publication(
+        () -> {
+          wake.run();
+          tell(messages, answers, PublishListener::committed);
+        },
+        () -> tell(messages, answers, PublishListener::rolledBack));
+  }
+
+  private interface Told {
+    void of(PublishListener listener, NewMessage message, Enqueued answer);
+  }
+
+  private void tell(List<NewMessage> messages, List<Enqueued> answers, Told told) {
+    for (int i = 0; i < answers.size(); i++) {
+      for (PublishListener listener : hooks.listeners()) {
+        told.of(listener, messages.get(i), answers.get(i));
+      }
     }
   }
 }

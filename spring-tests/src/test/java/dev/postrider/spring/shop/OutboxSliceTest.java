@@ -1,24 +1,30 @@
 package dev.postrider.spring.shop;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.postrider.message.NewMessage;
 import dev.postrider.message.Outcome;
 import dev.postrider.spring.ManualRelay.Delivery;
 import dev.postrider.spring.OutboxRelay;
+import dev.postrider.spring.TransactionalOutbox;
 import dev.postrider.spring.test.OutboxTest;
 import dev.postrider.spring.test.TestOutbox;
 import java.util.List;
 import java.util.UUID;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** What {@code @OutboxTest} gives a test. All tests publish with the same key. */
@@ -31,6 +37,8 @@ class OutboxSliceTest {
   @Autowired TestOutbox outbox;
   @Autowired ApplicationContext context;
   @Autowired PlatformTransactionManager transactions;
+  @Autowired TransactionalOutbox transactional;
+  @Autowired DataSource dataSource;
 
   private final String id = UUID.randomUUID().toString();
 
@@ -129,6 +137,32 @@ class OutboxSliceTest {
         .hasMessageContaining("shop/losses has no route")
         .hasMessageContaining("shop/orders to mails")
         .hasMessageContaining("@OutboxHandler(namespace = \"shop\", topic = \"losses\")");
+  }
+
+  @Test
+  void whatWasRolledBackToASavepointIsNotPublished() {
+    TransactionTemplate outer = new TransactionTemplate(new JdbcTransactionManager(dataSource));
+    TransactionTemplate nested = new TransactionTemplate(outer.getTransactionManager());
+    nested.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
+    outer.executeWithoutResult(
+        status -> {
+          publish(id + " kept");
+          nested.executeWithoutResult(
+              inner -> {
+                publish(id + " undone");
+                assertThat(outbox).published("shop", "orders").times(2);
+                inner.setRollbackOnly();
+              });
+          assertThat(outbox).published("shop", "orders").withPayload(id + " kept").once();
+          assertThat(outbox).published("shop", "orders").once();
+        });
+    assertThat(outbox).published("shop", "orders").withPayload(id + " kept").once();
+    assertThat(outbox).published("shop", "orders").once();
+  }
+
+  private void publish(String text) {
+    transactional.publish(
+        NewMessage.to("shop", "orders").payload(text.getBytes(UTF_8), "text/plain").build());
   }
 
   @Test

@@ -18,14 +18,12 @@ import java.util.UUID;
 import java.util.function.Supplier;
 import org.assertj.core.api.AssertProvider;
 import org.jspecify.annotations.Nullable;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * What a test published, and a relay that delivers it when the test says so. Use it with {@code
  * assertThat(testOutbox)}. Messages count from the moment they are published, so that a test that
- * rolls back at its end can assert them. Messages of a transaction that was rolled back do not
- * count. Thread-safe.
+ * rolls back at its end can assert them. Messages that were rolled back, with their transaction or
+ * to a savepoint, do not count. Thread-safe.
  */
 public final class TestOutbox implements PublishListener, AssertProvider<TestOutboxAssert> {
   private final Supplier<ManualRelay> relay;
@@ -58,25 +56,25 @@ public final class TestOutbox implements PublishListener, AssertProvider<TestOut
     if (answer.duplicate()) {
       return;
     }
-    Published published = new Published(message, answer);
     synchronized (this) {
-      messages.add(published);
+      messages.add(new Published(message, answer));
     }
-    TransactionSynchronizationManager.registerSynchronization(
-        new TransactionSynchronization() {
-          @Override
-          public void afterCompletion(int status) {
-            ended(published, status == STATUS_COMMITTED);
-          }
-        });
   }
 
-  private synchronized void ended(Published published, boolean committed) {
-    if (committed) {
-      published.committed = true;
-    } else {
-      messages.remove(published);
-    }
+  @Override
+  public synchronized void committed(NewMessage message, Enqueued answer) {
+    messages.stream()
+        .filter(published -> wrote(answer, published))
+        .forEach(published -> published.committed = true);
+  }
+
+  @Override
+  public synchronized void rolledBack(NewMessage message, Enqueued answer) {
+    messages.removeIf(published -> wrote(answer, published));
+  }
+
+  private static boolean wrote(Enqueued answer, Published published) {
+    return !answer.duplicate() && answer.id().equals(published.answer.id());
   }
 
   /** The messages that were published in this test, in their order. */
