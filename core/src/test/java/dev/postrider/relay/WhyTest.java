@@ -1,6 +1,7 @@
 package dev.postrider.relay;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
 import dev.postrider.destination.DestinationOptions;
@@ -165,6 +166,50 @@ class WhyTest {
     assertThat(ask(last).get(0).other()).isEqualTo(head);
     assertThat(ask(last).get(0).count()).isEqualTo(2);
     assertThat(ask(follower).get(0).text()).contains(head.toString());
+  }
+
+  @Test
+  @Tag("EN-23")
+  void eachSubscriptionHasItsOwnReasons() throws Exception {
+    post.start(
+        post.builder()
+            .destination("rail", post.taking())
+            .destination("mail", HandlerDestination.inline(m -> Outcome.terminal("no_such", "no")))
+            .destination("search", HandlerDestination.inline(m -> Outcome.retryable("busy", "b")))
+            .route("shop", "*", "rail")
+            .subscription("shop", "orders", "mail", "mail", SLOW_RETRIES)
+            .subscription("shop", "orders", "search", "search", SLOW_RETRIES));
+    await()
+        .until(
+            () ->
+                post.database.count("select count(*) from postrider.subscription where name <> ''")
+                    == 2);
+    UUID head = post.send("orders", "ann");
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(ask(head))
+                    .extracting(Reason::subscription, Reason::reason)
+                    .containsExactly(tuple("search", Kind.BACKOFF), tuple("mail", Kind.DEAD)));
+    assertThat(ask(head))
+        .extracting(Reason::code, Reason::text)
+        .allSatisfy(row -> assertThat(row.toList().get(0)).isIn("busy", "no_such"))
+        .extracting(row -> row.toList().get(1).toString())
+        .satisfiesExactly(
+            text -> assertThat(text).startsWith("Subscription search: "),
+            text -> assertThat(text).startsWith("Subscription mail: "));
+
+    UUID next = post.send("orders", "ann");
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(ask(next))
+                    .extracting(Reason::message, Reason::subscription, Reason::reason)
+                    .containsExactly(
+                        tuple(next, "mail", Kind.BEHIND),
+                        tuple(head, "mail", Kind.DEAD),
+                        tuple(next, "search", Kind.BEHIND),
+                        tuple(head, "search", Kind.BACKOFF)));
   }
 
   @Test

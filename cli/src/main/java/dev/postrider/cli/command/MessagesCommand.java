@@ -106,6 +106,7 @@ final class MessagesCommand extends MessageSearch {
     private static Map<String, Object> json(Why.Reason reason) {
       return new Fields()
           .with("message", reason.message())
+          .with("subscription", reason.subscription())
           .with("reason", reason.reason())
           .with("since", reason.since())
           .with("until", reason.until())

@@ -49,12 +49,14 @@ public final class Why {
    * One reason. Immutable.
    *
    * @param message whose reason it is: the message's own, or that of the one it waits for
+   * @param subscription which one has not got it; empty for the default one
    * @param relay who holds it or, if it is paused, who paused it
    * @param other the message that it waits for
    * @param count relays, attempts, lost leases or messages in front, depending on the reason
    */
   public record Reason(
       UUID message,
+      String subscription,
       Kind reason,
       @Nullable Instant since,
       @Nullable Instant until,
@@ -66,6 +68,12 @@ public final class Why {
 
     /** One sentence, with times in UTC. */
     public String text() {
+      return subscription.isEmpty()
+          ? sentence()
+          : "Subscription " + subscription + ": " + sentence();
+    }
+
+    private String sentence() {
       return switch (reason) {
         case DELIVERED -> "It was delivered" + at(" at ", since) + ".";
         case DEAD -> "It is dead" + at(" since ", since) + with(" with the code ", code) + ".";
@@ -100,7 +108,8 @@ public final class Why {
 
     /** For those who may not know which message it waits for. */
     public Reason withoutOther() {
-      return new Reason(message, reason, since, until, relay, destination, null, code, null);
+      return new Reason(
+          message, subscription, reason, since, until, relay, destination, null, code, null);
     }
 
     private static String with(String before, @Nullable String text) {
@@ -117,8 +126,9 @@ public final class Why {
   }
 
   /**
-   * Everything that holds it back, in the order in which it has to go away; then the reasons of the
-   * message that it waits for, if it waits for one. Empty if there is no such message.
+   * Everything that holds it back in each subscription, in the order in which it has to go away;
+   * then the reasons of the message that it waits for, if it waits for one. Empty if there is no
+   * such message.
    */
   public List<Reason> ask(UUID id) throws SQLException {
     return database.list(ASK, Why::reason, id);
@@ -127,6 +137,7 @@ public final class Why {
   private static Reason reason(ResultSet row) throws SQLException {
     return new Reason(
         row.getObject("message", UUID.class),
+        row.getString("subscription"),
         Kind.valueOf(row.getString("reason").toUpperCase(Locale.ROOT)),
         Database.instant(row, "since"),
         Database.instant(row, "until"),
