@@ -13,6 +13,7 @@ import dev.postrider.replay.Pacer;
 import dev.postrider.replay.Replay;
 import dev.postrider.replay.ReplayJob;
 import dev.postrider.schema.Schema;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -23,6 +24,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AutoClose;
@@ -139,6 +141,39 @@ class CatchUpTest {
           .as("every one, in order")
           .containsExactlyElementsOf(LongStream.rangeClosed(1, all.size()).boxed().toList());
     }
+  }
+
+  /** The pacer's clock moves only while it waits, so nothing here depends on the machine. */
+  @Test
+  @Tag("HE-10")
+  void itNeverQueuesMoreThanItsRate() throws Exception {
+    startHere();
+    for (int i = 0; i < 10; i++) {
+      post.send("orders", "k" + i, 100);
+    }
+    await().until(() -> ids("here").size() == 1_000);
+    long job = addFrom(Instant.EPOCH);
+    int perSecond = 100;
+    AtomicLong nanos = new AtomicLong();
+    List<String> bursts = new ArrayList<>();
+    Pacer pacer = new Pacer(perSecond, nanos::get, time -> nanos.addAndGet(time.toNanos()));
+    ReplayJob done =
+        replay.run(
+            "ann",
+            job,
+            pacer,
+            progress -> {
+              double most = perSecond * (nanos.get() / 1e9 + 0.5);
+              if (progress.requeued() > most) {
+                bursts.add(progress.requeued() + " queued, " + most + " allowed");
+              }
+              return true;
+            });
+    assertThat(bursts).isEmpty();
+    assertThat(done.requeued()).isEqualTo(1_000);
+    assertThat(done.state()).isEqualTo(ReplayJob.State.DONE);
+    assertThat(Duration.ofNanos(nanos.get()))
+        .isBetween(Duration.ofSeconds(9), Duration.ofSeconds(11));
   }
 
   @Test

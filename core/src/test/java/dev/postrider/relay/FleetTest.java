@@ -23,6 +23,7 @@ import dev.postrider.message.Route;
 import dev.postrider.operations.Pauses;
 import dev.postrider.schema.Roles;
 import dev.postrider.schema.Schema;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -201,6 +202,56 @@ class FleetTest {
     assertThat(warnings(lines, "orders") + warnings(lines, "bills")).isZero();
     start("three", "*");
     await().until(() -> read().unrouted().isEmpty());
+  }
+
+  @Test
+  @Tag("EN-23")
+  void aSubscriptionWithoutARouteIsLoggedByItsName() throws Exception {
+    ListAppender<ILoggingEvent> lines = listen(UnroutedTopics.class);
+    post.database.execute("select postrider.subscription_add('ann', 'shop', 'orders', 'mail')");
+    start("one", "orders");
+    recorded(1);
+    post.send("orders", null);
+    await().until(() -> warnings(lines, "orders subscription=mail") == 1);
+    assertThat(read().unrouted()).containsExactly(new Route("shop", "orders", "mail"));
+    assertThat(warnings(lines, "orders")).as("not the default subscription").isEqualTo(1);
+    post.start(
+        post.builder()
+            .destination("mail", post.taking())
+            .subscription("shop", "orders", "mail", "mail"));
+    await().until(() -> read().unrouted().isEmpty());
+    post.untilEmpty();
+  }
+
+  /** Its configuration names a subscription that the topic does not have yet. */
+  @Test
+  @Tag("EN-23")
+  void aSubscriptionThatCannotBeAddedIsLoggedAndAddedLater() throws Exception {
+    post.send("orders", null);
+    ListAppender<ILoggingEvent> lines = listen(ReconnectingSession.class);
+    try (Connection producer = post.database.transaction()) {
+      producer.createStatement().execute("select postrider.enqueue('shop', 'orders', '{}')");
+      post.start(
+          post.builder()
+              .destination("mail", post.taking())
+              .subscription("shop", "orders", "mail", "mail"));
+      await()
+          .until(
+              () ->
+                  List.copyOf(lines.list).stream()
+                      .map(ILoggingEvent::getFormattedMessage)
+                      .anyMatch(
+                          line ->
+                              line.startsWith("event=outbox_database_failed action=subscribe ")
+                                  && line.contains("has been open for longer than 200 ms")));
+      assertThat(post.database.count("select count(*) from postrider.subscription")).isZero();
+      producer.commit();
+    }
+    await()
+        .until(
+            () ->
+                post.database.count("select count(*) from postrider.subscription where name <> ''")
+                    == 1);
   }
 
   private static ListAppender<ILoggingEvent> listen(Class<?> source) {
