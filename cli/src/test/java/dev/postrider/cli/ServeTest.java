@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -150,6 +151,30 @@ class ServeTest {
 
   private String permissions(String file) throws IOException {
     return PosixFilePermissions.toString(Files.getPosixFilePermissions(folder.resolve(file)));
+  }
+
+  @Test
+  void upKeepsEverythingInsideTheFolderThatIsNamed() throws Exception {
+    Path shared = Files.createDirectory(folder.resolve("shared"));
+    Executable postrider = Executable.in(folder);
+    try (Running up = postrider.start("up", "--port", "0", "--data", "shared/own")) {
+      awaitUp(up);
+      try (Stream<Path> beside = Files.list(shared)) {
+        assertThat(beside).containsExactly(shared.resolve("own"));
+      }
+      assertThat(permissions("shared/own")).isEqualTo("rwx------");
+      for (String name : List.of("lock", "operator-token", "operator-header", "data/pgpass")) {
+        assertThat(permissions("shared/own/" + name)).as(name).isEqualTo("rw-------");
+      }
+      postrider
+          .run("up", "--data", "shared/own")
+          .failed(1, "another ./postrider up runs on", "shared/own");
+      assertThat(up.interrupt().exitCode()).as(up.err()).isZero();
+    }
+    postrider.run("up", "--data", "shared").failed(1, "shared has other files");
+    Path planted = Files.createDirectory(folder.resolve("planted"));
+    Files.setPosixFilePermissions(planted, PosixFilePermissions.fromString("rwxrwxrwx"));
+    postrider.run("up", "--data", "planted").failed(1, "planted can be written by other users");
   }
 
   @Test

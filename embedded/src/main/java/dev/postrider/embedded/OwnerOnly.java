@@ -21,6 +21,7 @@ public final class OwnerOnly {
   private static final boolean POSIX =
       FileSystems.getDefault().supportedFileAttributeViews().contains("unix");
   private static final Set<PosixFilePermission> RWX = PosixFilePermissions.fromString("rwx------");
+  private static final Set<PosixFilePermission> RW = PosixFilePermissions.fromString("rw-------");
 
   private OwnerOnly() {}
 
@@ -33,11 +34,7 @@ public final class OwnerOnly {
   public static Path folder(Path folder) throws IOException {
     Files.createDirectories(folder.toAbsolutePath().resolve("..").normalize());
     try {
-      Files.createDirectory(
-          folder,
-          POSIX
-              ? new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(RWX)}
-              : new FileAttribute<?>[0]);
+      Files.createDirectory(folder, mode(RWX));
     } catch (FileAlreadyExistsException e) {
       requireOwn(folder);
     }
@@ -45,6 +42,30 @@ public final class OwnerOnly {
       Files.setPosixFilePermissions(folder, RWX);
     }
     return folder;
+  }
+
+  /**
+   * Creates an empty file with mode 0600, or makes the existing one so.
+   *
+   * @throws ForeignFileException if it belongs to another user, or another user could have written
+   *     to it
+   */
+  public static Path file(Path file) throws IOException {
+    try {
+      Files.createFile(file, mode(RW));
+    } catch (FileAlreadyExistsException e) {
+      requireOwn(file);
+    }
+    if (POSIX) {
+      Files.setPosixFilePermissions(file, RW);
+    }
+    return file;
+  }
+
+  private static FileAttribute<?>[] mode(Set<PosixFilePermission> permissions) {
+    return POSIX
+        ? new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(permissions)}
+        : new FileAttribute<?>[0];
   }
 
   /** Writes a file with mode 0600 in place of any other of that name. Readers see all or none. */

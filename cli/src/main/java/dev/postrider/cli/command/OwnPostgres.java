@@ -12,7 +12,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +24,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class OwnPostgres implements AutoCloseable {
   private static final int USUAL_PORT = 15_432;
+  private static final String LOCK = "lock";
+
+  /** Files that a folder of this kind may begin with. */
+  private static final List<String> OWN = List.of(LOCK, "data", "up.json");
 
   private final FileChannel lock;
   private final EmbeddedServer server;
@@ -35,17 +41,18 @@ final class OwnPostgres implements AutoCloseable {
   /**
    * Starts it, on the data that are there or on none.
    *
+   * @param folder for everything that only its owner may read
    * @param port null for the usual one, or any other if that is taken
    */
-  static OwnPostgres start(Path data, @Nullable Integer port) throws IOException {
-    Path folder = data.toAbsolutePath();
-    Files.createDirectories(folder.resolveSibling("."));
+  static OwnPostgres start(Path folder, @Nullable Integer port) throws IOException {
+    requireNoOtherUse(folder);
+    OwnerOnly.folder(folder);
     OwnerOnly.folder(UpFile.DIRECTORY);
     FileChannel lock = lock(folder);
     try {
       EmbeddedServer server =
           EmbeddedServer.builder()
-              .dataDirectory(folder)
+              .dataDirectory(data(folder.toAbsolutePath()))
               .port(port == null ? usualPort() : port)
               .closeAtExit(false) // the relay has to finish first
               .start();
@@ -56,12 +63,28 @@ final class OwnPostgres implements AutoCloseable {
     }
   }
 
+  /** PostgreSQL's part of the folder. */
+  static Path data(Path folder) {
+    return folder.resolve("data");
+  }
+
+  /** The folder is closed to others, so it must not be one that is there for something else. */
+  private static void requireNoOtherUse(Path folder) throws IOException {
+    if (!Files.isDirectory(folder) || OWN.stream().anyMatch(n -> Files.exists(folder.resolve(n)))) {
+      return;
+    }
+    try (Stream<Path> files = Files.list(folder)) {
+      if (files.findAny().isPresent()) {
+        throw new Failure(
+            ExitCode.TROUBLE,
+            folder + " has other files; name a folder that is empty or does not exist");
+      }
+    }
+  }
+
   private static FileChannel lock(Path folder) throws IOException {
     FileChannel channel =
-        FileChannel.open(
-            folder.resolveSibling(folder.getFileName() + ".lock"),
-            StandardOpenOption.CREATE,
-            StandardOpenOption.WRITE);
+        FileChannel.open(OwnerOnly.file(folder.resolve(LOCK)), StandardOpenOption.WRITE);
     @Nullable FileLock held = channel.tryLock();
     if (held == null) {
       channel.close();
@@ -69,7 +92,7 @@ final class OwnPostgres implements AutoCloseable {
       throw new Failure(
           ExitCode.TROUBLE,
           "another ./postrider up runs on "
-              + folder
+              + folder.toAbsolutePath().normalize()
               + other.map(running -> ", as process " + running.pid()).orElse(""));
     }
     return channel;

@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
     description = {
       "Start PostgreSQL, the schema, the server, and a relay that sends each message to the"
           + " server's stream and prints it as a line of JSON.",
-      "The data stays in .postrider/data for the next start. A configured database and configured"
+      "The data stays in .postrider for the next start. A configured database and configured"
           + " routes are used instead.",
       "Ctrl-C stops it."
     },
@@ -36,8 +36,8 @@ final class UpCommand extends PostriderCommand {
   @Option(
       names = "--data",
       paramLabel = "FOLDER",
-      description = "PostgreSQL's data folder; .postrider/data by default.")
-  Path data = UpFile.DIRECTORY.resolve("data");
+      description = "Folder for the data and the token, mode 0700; .postrider by default.")
+  Path folder = UpFile.DIRECTORY;
 
   @Option(
       names = "--port",
@@ -81,14 +81,14 @@ final class UpCommand extends PostriderCommand {
           stop);
       return ExitCode.OK;
     }
-    screen().note("starting PostgreSQL on the data in " + data);
-    try (OwnPostgres postgres = OwnPostgres.start(data, port)) {
+    screen().note("starting PostgreSQL on the data in " + OwnPostgres.data(folder));
+    try (OwnPostgres postgres = OwnPostgres.start(folder, port)) {
       DatabaseConfig own = new DatabaseConfig(postgres.jdbcUrl(), null, null, null);
       DataSource dataSource = Connections.to(postgres.jdbcUrl(), own, "postrider", SILENCE);
       MigrateCommand.apply(dataSource, config.schema(), true);
       OperatorToken token =
           new OperatorToken(
-              new Tokens(dataSource, config.schema()), data.resolveSibling("operator-token"));
+              new Tokens(dataSource, config.schema()), folder.resolve("operator-token"));
       String secret = token.prepare(context.actor());
       postgres.announce();
       UpGreeting greeting = new UpGreeting(screen(), config.schema(), postgres.psqlUrl());
@@ -103,7 +103,7 @@ final class UpCommand extends PostriderCommand {
             greeting.say(server.url(), token.file(), token.headerFile(), demo);
           },
           stop);
-      screen().note("stopping PostgreSQL; the data stays in " + data);
+      screen().note("stopping PostgreSQL; the data stays in " + OwnPostgres.data(folder));
     }
     return ExitCode.OK;
   }
