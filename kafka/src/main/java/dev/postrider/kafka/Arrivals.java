@@ -18,10 +18,14 @@ final class Arrivals {
   enum Reach {
     /** None was acknowledged lately. */
     NONE,
-    /** Others were, of other partitions. */
+    /** Others were; its own partition is not known. */
     ELSEWHERE,
+    /** Others were, of other partitions than its own. */
+    OTHER_PARTITIONS,
     /** Others of its partition were: it only had to wait. */
-    ITS_PARTITION
+    ITS_PARTITION,
+    /** Its partition took others each time between its time-outs, which were many. */
+    OVERTAKEN
   }
 
   private final Map<TopicPartition, Long> byPartition = new ConcurrentHashMap<>();
@@ -44,8 +48,20 @@ final class Arrivals {
     if (!any || nowNanos - lastNanos >= nanos) {
       return Reach.NONE;
     }
-    Long last = metadata == null ? null : byPartition.get(partition(metadata));
-    return last != null && nowNanos - last < nanos ? Reach.ITS_PARTITION : Reach.ELSEWHERE;
+    if (metadata == null || metadata.partition() < 0) {
+      return Reach.ELSEWHERE;
+    }
+    Long last = byPartition.get(partition(metadata));
+    return last != null && nowNanos - last < nanos ? Reach.ITS_PARTITION : Reach.OTHER_PARTITIONS;
+  }
+
+  /** Whether its partition, or if that is not known any, took a record after this moment. */
+  boolean since(long nanos, @Nullable RecordMetadata metadata) {
+    if (metadata == null || metadata.partition() < 0) {
+      return any && lastNanos - nanos > 0;
+    }
+    Long last = byPartition.get(partition(metadata));
+    return last != null && last - nanos > 0;
   }
 
   private static TopicPartition partition(RecordMetadata metadata) {

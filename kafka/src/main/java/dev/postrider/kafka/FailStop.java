@@ -9,6 +9,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
@@ -95,7 +96,7 @@ final class FailStop {
   }
 
   void acknowledged(RunReceipt receipt, @Nullable RecordMetadata metadata, Outcome delivered) {
-    producer.acknowledged(metadata);
+    producer.acknowledged(receipt.id(), metadata);
     if (!receipt.isFirst()) {
       return;
     }
@@ -115,9 +116,10 @@ final class FailStop {
 
   /** The client did not take it, so nothing is lost by it: those before it go on. */
   SendFailure notTaken(RunReceipt receipt, Throwable error, boolean thrown) {
-    SendFailure sendFailure = thrown ? producer.threw(error) : producer.failed(error, null);
+    SendFailure sendFailure =
+        thrown ? producer.threw(error) : producer.failed(receipt.id(), error, null);
     if (receipt.isFirst()) {
-      if (blames(sendFailure.outcome())) {
+      if (sendFailure.blames()) {
         stumbled.add(receipt.key);
       }
       answer(receipt, sendFailure.outcome());
@@ -136,7 +138,9 @@ final class FailStop {
     if (first) {
       sendFailure =
           producer.failed(
-              error, metadata); // before it is stopped: what it says of the producer counts
+              receipt.id(),
+              error,
+              metadata); // before it is stopped: what it says of the producer counts
       stopped.accept(producer);
       producer.stop(ABORTED);
       log.info("{}", LogLine.of("outbox_kafka_run_stopped").put("reason", sendFailure.outcome()));
@@ -178,20 +182,16 @@ final class FailStop {
       SendFailure sendFailure = failure.sendFailure();
       boolean own = failure.isItsOwn() || (nobodysOwn && sendFailure != null);
       if (sendFailure == null || !own) {
-        sendFailure = producer.failed(failure.error(), failure.metadata());
+        UUID id = blamed.contains(receipt.key) ? null : receipt.id();
+        sendFailure = producer.failed(id, failure.error(), failure.metadata());
       }
       Outcome outcome = sendFailure.outcome();
-      if (own && blames(outcome)) {
+      if (own && sendFailure.blames()) {
         boolean first = blamed.add(receipt.key);
         stumbled.add(receipt.key);
         outcome = first || sendFailure.scope() == Scope.MESSAGE ? outcome : BEHIND;
       }
       receipt.answer(outcome);
     }
-  }
-
-  /** Whether it is about the message or its target, rather than the cluster or nothing at all. */
-  static boolean blames(Outcome outcome) {
-    return outcome instanceof Outcome.Terminal || outcome instanceof Outcome.Retryable;
   }
 }

@@ -42,7 +42,7 @@ public final class KafkaDestination implements Destination {
   private final KafkaConfig config;
   private final Records records;
   private final UnreachableTopics unreachable = new UnreachableTopics();
-  private final Stumbled stumbled = new Stumbled();
+  private final Stumbled stumbled = new Stumbled(System::nanoTime);
   private final ProducerSlot slot;
   private final KeyLanes lanes;
   private final ExecutorService asking;
@@ -58,6 +58,9 @@ public final class KafkaDestination implements Destination {
         new LiveProducer.Patience(
             config.deliveryTimeout().dividedBy(2),
             new Arrivals(),
+            new Overtaken(),
+            new AwayPartitions(config.deliveryTimeout()),
+            ProducerSettings.hashesKeys(settings),
             ProducerSettings.topicKept(settings),
             asking);
     this.slot = new ProducerSlot(settings, errors, patience);
@@ -161,7 +164,7 @@ public final class KafkaDestination implements Destination {
   }
 
   private void note(@Nullable OrderingKey key, UUID id, Outcome outcome, Answers answers) {
-    if (key != null && FailStop.blames(outcome)) {
+    if (key != null && SendFailure.blames(outcome)) {
       stumbled.add(key);
     } else if (key != null && outcome instanceof Outcome.Delivered && stumbled.any()) {
       stumbled.delivered(key);

@@ -38,13 +38,18 @@ final class KafkaErrors {
   private static final int LONGEST = 500;
   private static final Duration SOON = Duration.ofMillis(50);
 
+  /** For what waits for an outage of a part of the cluster. */
+  private static final Duration LATER = Duration.ofSeconds(5);
+
+  static final String PARTITION_AWAY = "kafka_partition_away";
+
   private enum Kind {
     TERMINAL,
     RETRYABLE,
     UNAVAILABLE,
     /**
-     * Unavailable, unless others get through. Then it is this partition alone; or it is slow, if it
-     * takes others: the message is not to blame for waiting.
+     * Unavailable, unless others get through. Then its partition is away, or slow if it takes
+     * others: the message is not to blame for waiting, unless it is overtaken again and again.
      */
     STALLED;
 
@@ -56,11 +61,30 @@ final class KafkaErrors {
         case STALLED ->
             switch (reach) {
               case NONE -> Outcome.unavailable(code, error);
-              case ELSEWHERE -> Outcome.retryable(code, error);
+              case ELSEWHERE -> Outcome.notSent(code, error, LATER);
+              case OTHER_PARTITIONS -> partitionAway(error);
               case ITS_PARTITION -> Outcome.notSent(code, error, SOON);
+              case OVERTAKEN -> Outcome.retryable(code, error);
             };
       };
     }
+
+    /** What else the error says something about. If others get through, it is not all. */
+    Scope scope(Scope usual, Reach reach) {
+      if (this != STALLED) {
+        return usual;
+      }
+      return switch (reach) {
+        case NONE -> usual;
+        case ELSEWHERE -> Scope.TOPIC;
+        case OTHER_PARTITIONS -> Scope.PARTITION;
+        case ITS_PARTITION, OVERTAKEN -> Scope.MESSAGE;
+      };
+    }
+  }
+
+  static Outcome partitionAway(String error) {
+    return Outcome.notSent(PARTITION_AWAY, error, LATER);
   }
 
   private record Rule(Class<? extends Throwable> error, Kind kind, Scope scope, String code) {}
@@ -149,7 +173,7 @@ final class KafkaErrors {
       if (rule.error().isInstance(reason)) {
         Kind kind = deadAtOnce.contains(rule.code()) ? Kind.TERMINAL : rule.kind();
         Outcome outcome = kind.outcome(rule.code(), text(error), reach);
-        return new SendFailure(outcome, rule.scope());
+        return new SendFailure(outcome, kind.scope(rule.scope(), reach));
       }
     }
     throw new AssertionError("the last rule fits everything");
@@ -169,6 +193,16 @@ final class KafkaErrors {
         ? sendFailure
         : new SendFailure(
             Outcome.unavailable("kafka_producer_failed", text(error)), Scope.PRODUCER);
+  }
+
+  /** Whether it is an error that passes, and that hits whatever is sent there. */
+  boolean isStall(Throwable error) {
+    Throwable reason = reason(error);
+    return RULES.stream()
+        .filter(rule -> rule.error().isInstance(reason))
+        .findFirst()
+        .filter(rule -> rule.kind() == Kind.STALLED)
+        .isPresent();
   }
 
   /** A wait that ended without metadata has, as its cause, what the broker said of the topic. */

@@ -12,12 +12,13 @@ import org.jspecify.annotations.Nullable;
  * stops only those. Thread-safe.
  */
 final class KeyLanes {
-  private static final int LANES = 4;
+  private static final int LANES_MOST = 4;
 
   private final Records records;
   private final UnreachableTopics unreachable;
   private final Stumbled stumbled;
   private final long bytesMost;
+  private final int lanes;
   private final List<ProducerSlot> slots = new ArrayList<>();
   private final List<@Nullable FailStop> producers = new ArrayList<>();
 
@@ -30,9 +31,10 @@ final class KeyLanes {
     this.records = records;
     this.unreachable = context.unreachable();
     this.stumbled = context.stumbled();
-    this.bytesMost = ProducerSettings.memoryForRuns(settings, LANES) / 2; // batches are not full
-    for (int lane = 0; lane < LANES; lane++) {
-      Map<String, String> own = ProducerSettings.forRuns(settings, lane, LANES);
+    this.lanes = ProducerSettings.producersOfRuns(settings, LANES_MOST);
+    this.bytesMost = ProducerSettings.memoryForRuns(settings, lanes) / 2; // batches are not full
+    for (int lane = 0; lane < lanes; lane++) {
+      Map<String, String> own = ProducerSettings.forRuns(settings, lane, lanes);
       slots.add(new ProducerSlot(own, errors, patience));
       producers.add(null);
     }
@@ -50,7 +52,7 @@ final class KeyLanes {
   final class Trip {
     private final Answers answers;
     private final BlockBudget budget;
-    private final @Nullable RunBatch[] shipments = new RunBatch[LANES];
+    private final @Nullable RunBatch[] shipments = new RunBatch[lanes];
 
     private Trip(Answers answers, BlockBudget budget) {
       this.answers = answers;
@@ -58,7 +60,7 @@ final class KeyLanes {
     }
 
     void send(OrderingKey key, List<Message> run) {
-      int lane = key.slot(LANES);
+      int lane = key.slot(lanes);
       RunBatch shipment = shipments[lane];
       if (shipment == null) {
         FailStop producer = producer(lane);
@@ -91,7 +93,7 @@ final class KeyLanes {
 
   /** For tests. */
   @Nullable LiveProducer current(OrderingKey key) {
-    return slots.get(key.slot(LANES)).get();
+    return slots.get(key.slot(lanes)).get();
   }
 
   /** Returns the threads that close its producers. */

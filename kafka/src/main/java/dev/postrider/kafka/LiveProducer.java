@@ -1,8 +1,10 @@
 package dev.postrider.kafka;
 
+import dev.postrider.kafka.Arrivals.Reach;
 import dev.postrider.kafka.SendFailure.Scope;
 import dev.postrider.message.Outcome;
 import java.time.Duration;
+import java.util.UUID;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
@@ -11,7 +13,9 @@ import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +35,9 @@ final class LiveProducer {
   private final AtomicBoolean reported = new AtomicBoolean();
   private volatile @Nullable Outcome retired;
   private final Arrivals arrivals;
+  private final Overtaken overtaken;
+  private final AwayPartitions away;
+  private final boolean hashesKeys;
   private volatile boolean acked;
   private volatile long suspectSinceNanos;
   private volatile boolean suspect;
@@ -50,6 +57,9 @@ final class LiveProducer {
     this.errors = errors;
     this.recentNanos = patience.recent().toNanos();
     this.arrivals = patience.arrivals();
+    this.overtaken = patience.overtaken();
+    this.away = patience.away();
+    this.hashesKeys = patience.hashesKeys();
     this.broken = broken;
     this.nanoClock = nanoClock;
     this.topics = new Topics(this::ask, patience.asking(), patience.topicKept(), nanoClock);
@@ -60,10 +70,20 @@ final class LiveProducer {
    *
    * @param recent how far back an acknowledgement still shows that the cluster is reachable
    * @param arrivals acknowledgements of all producers of the destination
+   * @param overtaken messages of all producers that waited in vain
+   * @param away partitions that no producer reaches
+   * @param hashesKeys whether the client chooses a record's partition by its key as it is
    * @param topicKept how long the client keeps the metadata of a topic that is not used
    * @param asking where to wait for metadata
    */
-  record Patience(Duration recent, Arrivals arrivals, Duration topicKept, Executor asking) {}
+  record Patience(
+      Duration recent,
+      Arrivals arrivals,
+      Overtaken overtaken,
+      AwayPartitions away,
+      boolean hashesKeys,
+      Duration topicKept,
+      Executor asking) {}
 
   /** The topics that it knows. */
   Topics topics() {
@@ -76,9 +96,26 @@ final class LiveProducer {
       var unused = producer.partitionsFor(topic);
       return null;
     } catch (ApiException e) {
-      return failed(e, null);
+      return failed(null, e, null);
     } catch (RuntimeException | Error e) {
       return threw(e);
+    }
+  }
+
+  /**
+   * The answer for a message that is not sent because its partition is away; null if it is to be
+   * sent. For topics that it knows.
+   */
+  @Nullable Outcome away(ProducerRecord<byte[], byte[]> record) {
+    if (!away.any() || !hashesKeys || record.key() == null) {
+      return null; // the client chooses a partition that is there if there is no key
+    }
+    try {
+      int count = producer.partitionsFor(record.topic()).size();
+      int partition = Utils.toPositive(Utils.murmur2(record.key())) % count;
+      return away.answerFor(new TopicPartition(record.topic(), partition), nanoClock.getAsLong());
+    } catch (RuntimeException | Error e) {
+      return null; // sending it will tell
     }
   }
 
@@ -87,7 +124,9 @@ final class LiveProducer {
     var unused = producer.send(record, callback);
   }
 
-  void acknowledged(@Nullable RecordMetadata metadata) {
+  void acknowledged(UUID id, @Nullable RecordMetadata metadata) {
+    overtaken.delivered(id);
+    away.took(metadata);
     arrivals.at(metadata, nanoClock.getAsLong());
     acked = true;
     suspect = false;
@@ -97,10 +136,23 @@ final class LiveProducer {
     return acked;
   }
 
-  /** The sendFailure on an error that the callback got, with these metadata if it got any. */
-  SendFailure failed(Throwable error, @Nullable RecordMetadata metadata) {
+  /**
+   * The sendFailure on an error that the callback got, with these metadata if it got any.
+   *
+   * @param id of the message; null if it only stood behind one that failed
+   */
+  SendFailure failed(@Nullable UUID id, Throwable error, @Nullable RecordMetadata metadata) {
     long now = nanoClock.getAsLong();
-    SendFailure sendFailure = errors.of(error, arrivals.within(recentNanos, metadata, now));
+    Reach reach = arrivals.within(recentNanos, metadata, now);
+    if (id != null && reach != Reach.NONE && errors.isStall(error)) {
+      if (reach == Reach.OTHER_PARTITIONS && metadata != null) {
+        away.gaveUp(metadata, now);
+      }
+      if (overtaken.timedOut(id, now, since -> arrivals.since(since, metadata))) {
+        reach = Reach.OVERTAKEN;
+      }
+    }
+    SendFailure sendFailure = errors.of(error, reach);
     Outcome end = retired;
     if (sendFailure.scope() == Scope.UNKNOWN && end != null) {
       return new SendFailure(end, Scope.PRODUCER);

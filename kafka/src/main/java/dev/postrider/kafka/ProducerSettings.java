@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.RoundRobinPartitioner;
 import org.apache.kafka.common.config.ConfigValue;
@@ -157,10 +158,24 @@ final class ProducerSettings {
 
   /** The memory of each of so many producers of runs. */
   static long memoryForRuns(Map<String, String> settings, int producers) {
+    return number(settings, ProducerConfig.BUFFER_MEMORY_CONFIG) / producers;
+  }
+
+  /**
+   * How many producers of runs there are: fewer than so many if each of them could not take the
+   * largest record that the ordinary one takes.
+   */
+  static int producersOfRuns(Map<String, String> settings, int most) {
     long memory = number(settings, ProducerConfig.BUFFER_MEMORY_CONFIG);
-    long largest = number(settings, ProducerConfig.MAX_REQUEST_SIZE_CONFIG);
-    // Each must take the largest record that the ordinary one takes.
-    return Math.max(memory / producers, Math.min(memory, largest));
+    long largest = Math.max(number(settings, ProducerConfig.MAX_REQUEST_SIZE_CONFIG), 1);
+    return (int) Math.max(Math.min(memory / largest, most), 1);
+  }
+
+  /** Whether the client chooses a record's partition by its key as it is. */
+  static boolean hashesKeys(Map<String, String> settings) {
+    return Stream.of(
+            ProducerConfig.PARTITIONER_CLASS_CONFIG, ProducerConfig.INTERCEPTOR_CLASSES_CONFIG)
+        .allMatch(name -> settings.getOrDefault(name, "").isBlank());
   }
 
   /** How long the client surely has the metadata of a topic that is not used. */

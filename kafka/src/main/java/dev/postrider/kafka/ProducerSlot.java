@@ -75,12 +75,16 @@ final class ProducerSlot {
 
   private synchronized void broken(LiveProducer producer, Outcome why) {
     if (producer == current) {
-      current = null;
-      if (producer.hasDelivered()) {
-        pauseMs = PAUSE_MIN_MS;
-      }
+      gone(producer);
       pause(why);
       producer.retire(why);
+    }
+  }
+
+  private void gone(LiveProducer producer) {
+    current = null;
+    if (producer.hasDelivered()) {
+      pauseMs = PAUSE_MIN_MS;
     }
   }
 
@@ -101,7 +105,7 @@ final class ProducerSlot {
    */
   synchronized void stopped(LiveProducer producer, Outcome meanwhile) {
     if (producer == current) {
-      current = null;
+      gone(producer);
       absent = meanwhile;
       notBeforeNanos = madeAtNanos + Duration.ofMillis(STOPPED_MS).toNanos();
     }

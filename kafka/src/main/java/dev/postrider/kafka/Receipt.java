@@ -35,12 +35,12 @@ final class Receipt implements Callback {
   @Override
   public void onCompletion(@Nullable RecordMetadata metadata, @Nullable Exception error) {
     if (error == null) {
-      producer.acknowledged(metadata);
+      producer.acknowledged(id, metadata);
       // Without an offset: the broker had it already from an earlier try.
       boolean known = metadata != null && metadata.hasOffset();
       answer(known ? Outcome.delivered(String.valueOf(metadata)) : Outcome.delivered());
     } else {
-      SendFailure sendFailure = producer.failed(error, metadata);
+      SendFailure sendFailure = producer.failed(id, error, metadata);
       fail(
           isInnocent(error, sendFailure)
               ? new SendFailure(REFUSED_BATCH, Scope.UNKNOWN)

@@ -123,6 +123,11 @@ final class RunBatch {
   }
 
   private void send(OrderingKey key, List<Item> items) {
+    Outcome away = producer.producer().away(items.get(0).record());
+    if (away != null) {
+      answer(answers, messages(items, 0), away);
+      return;
+    }
     for (int i = 0; i < items.size(); i++) {
       Item item = items.get(i);
       long bytes = item.bytes();

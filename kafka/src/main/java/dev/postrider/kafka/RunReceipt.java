@@ -3,6 +3,7 @@ package dev.postrider.kafka;
 import dev.postrider.destination.Destination.Answers;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.RecordMetadata;
@@ -63,6 +64,10 @@ final class RunReceipt implements Callback {
   /** True once: a client in trouble may both throw and call back. */
   boolean isFirst() {
     return over.compareAndSet(false, true);
+  }
+
+  UUID id() {
+    return message.id();
   }
 
   void answer(Outcome outcome) {

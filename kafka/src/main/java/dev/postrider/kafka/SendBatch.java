@@ -90,6 +90,11 @@ final class SendBatch {
 
   /** On any thread. */
   private void send(Message message, ProducerRecord<byte[], byte[]> record) {
+    Outcome away = producer.away(record);
+    if (away != null) {
+      answers.answer(message.id(), away);
+      return;
+    }
     Receipt receipt = new Receipt(message.id(), producer, answers);
     try {
       producer.send(record, receipt);

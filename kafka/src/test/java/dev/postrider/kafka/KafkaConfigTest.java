@@ -45,6 +45,21 @@ class KafkaConfigTest {
   }
 
   @ParameterizedTest
+  @CsvSource({"64, 2, 4", "4, 2, 2", "1, 2, 1", "64, 32, 2", "64, 128, 1"})
+  void producersOfRunsShareAsMuchMemoryAsTheOrdinaryOneHas(
+      int bufferMib, int requestMib, int producers) {
+    Map<String, String> settings =
+        Map.of(
+            "buffer.memory",
+            Long.toString((long) bufferMib << 20),
+            "max.request.size",
+            Integer.toString(requestMib << 20));
+    assertThat(ProducerSettings.producersOfRuns(settings, 4)).isEqualTo(producers);
+    assertThat(ProducerSettings.memoryForRuns(settings, producers))
+        .isEqualTo(((long) bufferMib << 20) / producers);
+  }
+
+  @ParameterizedTest
   @CsvSource({
     "enable.idempotence, false",
     "acks, 0",

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.clients.producer.RecordMetadata;
@@ -40,7 +41,13 @@ class KafkaErrorsTest {
           null,
           errors,
           new LiveProducer.Patience(
-              Duration.ofSeconds(10), new Arrivals(), Duration.ofMinutes(1), Runnable::run),
+              Duration.ofSeconds(10),
+              new Arrivals(),
+              new Overtaken(),
+              new AwayPartitions(Duration.ofSeconds(20)),
+              true,
+              Duration.ofMinutes(1),
+              Runnable::run),
           (self, why) -> broken.add(why),
           now::get);
 
@@ -128,19 +135,21 @@ class KafkaErrorsTest {
         .isEqualTo(Scope.MESSAGE);
   }
 
-  @Test
-  void aTimeoutIsThePartitionsIfOthersArriveAndTheClustersIfNot() {
-    TimeoutException timeout = new TimeoutException("expired");
-    RecordMetadata metadata = of(0);
-    assertThat(producer.failed(timeout, metadata).outcome())
-        .isInstanceOf(Outcome.Unavailable.class);
-    producer.acknowledged(of(1));
-    now.addAndGet(Duration.ofSeconds(9).toNanos());
-    assertThat(producer.failed(timeout, metadata).outcome()).isInstanceOf(Outcome.Retryable.class);
-    now.addAndGet(Duration.ofSeconds(2).toNanos());
-    assertThat(producer.failed(timeout, metadata).outcome())
-        .isInstanceOf(Outcome.Unavailable.class);
-    assertThat(broken).isEmpty();
+  private void pass(int seconds) {
+    now.addAndGet(Duration.ofSeconds(seconds).toNanos());
+  }
+
+  private void delivered(int partition) {
+    producer.acknowledged(UUID.randomUUID(), of(partition));
+  }
+
+  /** What becomes of a message that times out now. */
+  private SendFailure timedOut(UUID id, RecordMetadata metadata) {
+    return producer.failed(id, new TimeoutException("expired"), metadata);
+  }
+
+  private String codeOfTimeout(UUID id, RecordMetadata metadata) {
+    return Sample.code(timedOut(id, metadata).outcome());
   }
 
   private static RecordMetadata of(int partition) {
@@ -149,31 +158,81 @@ class KafkaErrorsTest {
 
   @Test
   @Tag("EN-18")
+  void aTimeoutIsThePartitionsIfOthersArriveAndTheClustersIfNot() {
+    UUID id = UUID.randomUUID();
+    assertThat(codeOfTimeout(id, of(0))).isEqualTo("unavailable kafka_timeout");
+    delivered(1);
+    pass(9);
+    assertThat(codeOfTimeout(id, of(0))).isEqualTo("not sent kafka_partition_away");
+    assertThat(timedOut(id, of(0)).scope()).isEqualTo(Scope.PARTITION);
+    assertThat(timedOut(id, null).scope()).isEqualTo(Scope.TOPIC);
+    pass(2);
+    assertThat(codeOfTimeout(id, of(0))).isEqualTo("unavailable kafka_timeout");
+    assertThat(broken).isEmpty();
+  }
+
+  @Test
+  @Tag("EN-18")
   void aTimeoutIsNobodysFaultIfItsPartitionTakesOthers() {
-    TimeoutException timeout = new TimeoutException("expired");
-    producer.acknowledged(of(0));
-    producer.acknowledged(of(1));
-    now.addAndGet(Duration.ofSeconds(6).toNanos());
-    producer.acknowledged(of(1));
-    now.addAndGet(Duration.ofSeconds(6).toNanos());
-    assertThat(producer.failed(timeout, of(0)).outcome()).isInstanceOf(Outcome.Retryable.class);
-    assertThat(producer.failed(timeout, of(1)).outcome()).isInstanceOf(Outcome.NotSent.class);
-    assertThat(producer.failed(timeout, null).outcome()).isInstanceOf(Outcome.Retryable.class);
+    delivered(0);
+    delivered(1);
+    pass(6);
+    delivered(1);
+    pass(6);
+    assertThat(codeOfTimeout(UUID.randomUUID(), of(0))).isEqualTo("not sent kafka_partition_away");
+    assertThat(codeOfTimeout(UUID.randomUUID(), of(1))).isEqualTo("not sent kafka_timeout");
+    assertThat(codeOfTimeout(UUID.randomUUID(), null)).isEqualTo("not sent kafka_timeout");
+  }
+
+  @Test
+  @Tag("EN-18")
+  void aMessageMayWaitForItsPartitionAsLongAsItTakes() {
+    UUID id = UUID.randomUUID();
+    delivered(0);
+    for (int i = 0; i < 100; i++) {
+      pass(20);
+      delivered(1);
+      assertThat(codeOfTimeout(id, of(0))).isEqualTo("not sent kafka_partition_away");
+    }
+  }
+
+  /** Otherwise a message that can never be written would block its key for good. */
+  @Test
+  void aMessageThatItsPartitionTakesOthersInsteadOfIsToBlameInTheEnd() {
+    UUID id = UUID.randomUUID();
+    for (int i = 0; i <= Overtaken.FREE; i++) {
+      delivered(1);
+      pass(20);
+      delivered(i % 2);
+      assertThat(codeOfTimeout(id, of(0))).startsWith("not sent");
+      pass(1);
+      delivered(0);
+    }
+    pass(20);
+    delivered(1);
+    assertThat(codeOfTimeout(id, of(0))).isEqualTo("retryable kafka_timeout");
+    delivered(1);
+    assertThat(codeOfTimeout(id, of(0))).as("nothing passed since").startsWith("not sent");
+    pass(1);
+    delivered(0);
+    assertThat(codeOfTimeout(UUID.randomUUID(), of(0))).startsWith("not sent");
+    producer.acknowledged(id, of(0));
+    assertThat(codeOfTimeout(id, of(0))).startsWith("not sent");
   }
 
   @Test
   void errorsThatNobodyKnowsAndNothingElseEndAProducer() {
     KafkaException unknown = new KafkaException("what is this?");
-    producer.failed(unknown, null);
+    producer.failed(null, unknown, null);
     now.addAndGet(Duration.ofSeconds(4).toNanos());
-    producer.failed(unknown, null);
-    producer.acknowledged(null);
+    producer.failed(null, unknown, null);
+    producer.acknowledged(UUID.randomUUID(), null);
     now.addAndGet(Duration.ofSeconds(4).toNanos());
-    producer.failed(unknown, null);
+    producer.failed(null, unknown, null);
     assertThat(broken).isEmpty();
     now.addAndGet(Duration.ofSeconds(5).toNanos());
-    producer.failed(unknown, null);
-    producer.failed(unknown, null);
+    producer.failed(null, unknown, null);
+    producer.failed(null, unknown, null);
     assertThat(broken).hasSize(1);
   }
 }

@@ -299,10 +299,7 @@ final class Trial implements AutoCloseable {
     return new HashSet<>(database.column("select message_id from postrider.dead_letter"));
   }
 
-  /**
-   * Nobody but who got one of these answers may have lost an attempt. A record that timed out
-   * itself, while others arrived, may have.
-   */
+  /** Nobody may have lost an attempt, except for who got one of these answers. */
   void assertNoAttemptForInnocents(String... blamed) {
     assertThat(
             database.column(
