@@ -83,6 +83,29 @@ class ConnectionLimitsTest {
     }
   }
 
+  /** Extensions, zeros before a size, and trailers come with a body and are not part of it. */
+  @ParameterizedTest
+  @ValueSource(strings = {"1;|a", "|0", "2\r\n{}\r\n0\r\n|X: y\r\n"})
+  void whatChunksHaveBesidesTheBodyHasAnEnd(String flood) throws Exception {
+    String[] parts = flood.split("\\|", 2);
+    try (Desk desk = timed(new Times(LATE, SOON, LATE, 1));
+        RawSocket socket =
+            RawSocket.saying(
+                desk, enqueue(desk, "Transfer-Encoding: chunked\r\n\r\n" + parts[0]))) {
+      String more = parts[1].repeat(1000);
+      await().until(() -> endsWhileSaying(socket, more));
+      assertThat(desk.get(desk.viewer, "/v1/messages").status()).isEqualTo(200);
+    }
+  }
+
+  private static boolean endsWhileSaying(RawSocket socket, String text) {
+    try {
+      return socket.say(text).waiting() > 0;
+    } catch (IOException e) {
+      return true;
+    }
+  }
+
   @Test
   void aBodyHasALeastRate() throws Exception {
     try (Desk desk = timed(new Times(LATE, LATE, LATE, 1 << 20));
