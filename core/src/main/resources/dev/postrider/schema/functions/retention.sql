@@ -334,6 +334,7 @@ end $$;
 create or replace function postrider.retention_hold(p_holder text, p_every interval) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
+  perform postrider.check_isolation();
   insert into postrider.retention_run as r (holder, until, every) values (p_holder, now() + interval '2 minutes', p_every)
   on conflict (one) do update set holder = excluded.holder, until = excluded.until, every = excluded.every
    where r.holder = excluded.holder or r.until < now();
@@ -441,6 +442,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_at jsonb;
 begin
+  perform postrider.check_isolation();
   select t.position::jsonb into v_at from postrider.retention t
    where t.task = p_task and p_task = 'messages'
      and exists (select from postrider.retention_run r where r.holder = p_holder);
@@ -464,6 +466,7 @@ create or replace function postrider.retention_end(p_holder text, p_task text, p
 returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
+  perform postrider.check_isolation();
   perform postrider.retention_count(p_task, p_removed);
   if p_error is null and not p_done or not exists (
        select from postrider.retention_run r where r.holder = p_holder) then

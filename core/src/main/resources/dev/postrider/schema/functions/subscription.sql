@@ -56,6 +56,7 @@ declare
   v_number int;
   v_id     int;
 begin
+  perform postrider.check_isolation();
   if p_name <> '' then
     perform postrider.check_subscription(p_namespace, p_topic, p_name);
   end if;

@@ -47,6 +47,9 @@ class IsolationTest {
         || (select array_agg(d)::text from postrider.dead_letter d)
         || (select array_agg(j)::text from postrider.replay_job j)
         || (select count(*) from postrider.message) || (select count(*) from postrider.audit)
+        || (select array_agg(r order by r.id)::text from postrider.route r)
+        || (select array_agg(r order by r.task)::text from postrider.retention r)
+        || (select array_agg(r)::text from postrider.retention_run r)
       """;
 
   private final Postbox post = new Postbox(18);
@@ -124,7 +127,20 @@ class IsolationTest {
         "postrider.archive_drop('ann', 'message_default', postrider.new_id(), 0)",
         "postrider.archive_drop_attempts('ann', 'attempt_default', postrider.new_id())",
         "postrider.stream_append(array(select id from postrider.queue), array[1, 1]::smallint[])",
-        "postrider.archive_remove('file', array(select id from postrider.message))"
+        "postrider.archive_remove('file', array(select id from postrider.message))",
+        "postrider.fan_out(array(select id from postrider.route), 10, '{}')",
+        "postrider.subscription_add('ann', 'shop', 'orders', 'added')",
+        "postrider.subscription_add('ann', 'shop', 'orders', 'mail')",
+        "postrider.subscription_add_from('ann', 'shop', 'orders', 'added', '2000-01-01', null)",
+        "postrider.subscription_remove('ann', 'shop', 'orders', 'mail')",
+        "postrider.subscription_discard('ann', 'why', 'shop', 'orders', 'gone', 10)",
+        "postrider.purge('ann', 'messages', interval '1 day', 10, null, null)",
+        "postrider.purge('ann', 'ordering_keys', interval '1 day', 10, null, null)",
+        "postrider.retention_hold('ann', interval '1 h')",
+        "postrider.retention_next('ann', interval '1 h', '{audit}', array[interval '1 d'], false)",
+        "postrider.retention_step('ann', interval '1 h', 'audit', interval '1 d', 10)",
+        "postrider.retention_skip('ann', 'audit', 'e')",
+        "postrider.retention_end('ann', 'audit', 1, 'e', false)"
       })
   void theFunctionsRefuseAnotherLevelAndChangeNothing(String call) throws Exception {
     oneOfEach();
@@ -153,5 +169,14 @@ class IsolationTest {
     post.lapse();
     post.send("orders");
     replay.start("ann", ReplayFilter.ids(sent.subList(0, 1)));
+    post.database.execute(
+        """
+        select postrider.subscription_add('ann', 'shop', 'orders', 'mail');
+        select postrider.subscription_add('ann', 'shop', 'orders', 'gone');
+        select postrider.enqueue('shop', 'orders', '{}');
+        select postrider.subscription_remove('ann', 'shop', 'orders', 'gone');
+        select postrider.enqueue('shop', 'orders', '{}');
+        select postrider.retention_next('ann', interval '1 h', '{audit}', array[interval '1 d'], false)
+        """);
   }
 }
