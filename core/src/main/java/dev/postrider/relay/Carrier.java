@@ -16,6 +16,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -48,6 +49,7 @@ final class Carrier implements Runnable {
   private final Exchange exchange;
   private final RestPolicy policy;
   private List<ClaimSettlement> unsettled = List.of();
+  private Set<Routing.Feed> leftOut = Set.of();
   private boolean failed;
   private volatile boolean stopping;
   private volatile long loopedAtNanos = System.nanoTime();
@@ -118,15 +120,16 @@ final class Carrier implements Runnable {
         if (!stopping) {
           findWork();
         }
-        List<Load> loads = loads();
+        Routing.Loads loads = loads();
         try {
-          if (unsettled.isEmpty() && loads.isEmpty()) {
+          if (unsettled.isEmpty() && loads.due().isEmpty()) {
+            leftOut = loads.leftOut();
             rest();
           } else {
             exchange(loads);
           }
         } finally {
-          loads.forEach(Load::done);
+          loads.due().forEach(Load::done);
         }
       }
       session.tryRun("stop", connection -> stages.leases().stopped(connection, worker), wakeup);
@@ -171,11 +174,15 @@ final class Carrier implements Runnable {
 
   private void findWork() throws InterruptedException {
     if (policy.discover()) {
-      session.tryRun("discover", c -> policy.discovered(routing.discover(c)), wakeup);
+      session.tryRun("discover", this::discover, wakeup);
     }
     if (lead && routing.fanOutDue()) { // one relay at a time fans a topic out
       session.tryRun("fan out", this::fanOut, wakeup);
     }
+  }
+
+  private void discover(Connection connection) throws SQLException {
+    policy.discovered(routing.discover(connection), routing.discoveryTook());
   }
 
   private void fanOut(Connection connection) throws SQLException {
@@ -185,13 +192,20 @@ final class Carrier implements Runnable {
 
   /**
    * With every settlement goes a look for more: it costs little in the same transaction. But after
-   * a failure settles first: a claim that fails must not keep answers from the database.
+   * a failure settles first: a claim that fails must not keep answers from the database. Between
+   * looks it asks for those that had no room in the last one.
    */
-  private List<Load> loads() {
+  private Routing.Loads loads() {
     boolean settles = !unsettled.isEmpty();
-    return (policy.hungry() || settles) && !stopping && !(failed && settles)
-        ? routing.loads(config.batchSize(), config.carriers(), amounts(unsettled))
-        : List.of();
+    boolean all = policy.hungry() || settles;
+    if (stopping || (failed && settles) || (!all && leftOut.isEmpty())) {
+      return Routing.Loads.NONE;
+    }
+    return routing.loads(
+        config.batchSize(),
+        config.carriers(),
+        amounts(unsettled),
+        feed -> all || leftOut.contains(feed));
   }
 
   private Map<Dispatcher, Amount> amounts(List<ClaimSettlement> settlements) {
@@ -206,18 +220,20 @@ final class Carrier implements Runnable {
   }
 
   /** One transaction: settle what was answered, claim what may go. */
-  private void exchange(List<Load> loads) throws InterruptedException {
+  private void exchange(Routing.Loads loads) throws InterruptedException {
     List<ClaimSettlement> settling = unsettled;
     long askedAt = System.nanoTime();
     Exchange.Result result =
-        session.tryCall("carry", c -> exchange.run(c, worker, settling, loads), wakeup);
+        session.tryCall("carry", c -> exchange.run(c, worker, settling, loads.due()), wakeup);
     failed = result == null;
     if (result == null) {
       return;
     }
     unsettled = List.of();
     settled(settling, result.refused());
-    policy.exchanged(result, !settling.isEmpty(), !loads.isEmpty(), routing.discoveryDue());
+    leftOut = new HashSet<>(loads.leftOut());
+    leftOut.addAll(result.leftOut());
+    policy.exchanged(result, !settling.isEmpty(), !loads.due().isEmpty(), routing.discoveryDue());
     dispatch(result.claimed(), askedAt);
     if (result.full()) {
       callHelp.run();
@@ -277,7 +293,12 @@ final class Carrier implements Runnable {
       return;
     }
     Rest rest =
-        policy.rest(routing.servesSomething(), !inFlight.isEmpty(), routing.fanOutDue(), stopping);
+        policy.rest(
+            routing.servesSomething(),
+            !inFlight.isEmpty(),
+            routing.fanOutDue(),
+            !leftOut.isEmpty(),
+            stopping);
     if (rest instanceof Rest.Arm) {
       policy.armed(session.tryRun("sleep", c -> stages.doorbell().arm(c), wakeup));
     } else if (rest instanceof Rest.Pause pause) {

@@ -15,6 +15,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -50,15 +51,19 @@ final class Exchange {
    * @param refused settlements whose lease was lost
    * @param full whether a claim took about all it had room for, so that there is probably more
    * @param partial whether a claim did not look at everything
+   * @param searched how long the claims took
+   * @param leftOut whose room was taken meanwhile, so that their claims are still to be made
    */
   record Result(
-      Set<ClaimSettlement> refused, List<Claimed> claimed, boolean full, boolean partial) {}
+      Set<ClaimSettlement> refused,
+      List<Claimed> claimed,
+      boolean full,
+      boolean partial,
+      Duration searched,
+      Set<Routing.Feed> leftOut) {}
 
   /** What one claim did. */
-  private record Claim(List<Claimed> messages, boolean full, boolean partial) {
-    /** The room was taken meanwhile, so the claim is still to be made. */
-    static final Claim WITHOUT_ROOM = new Claim(List.of(), false, true);
-  }
+  private record Claim(List<Claimed> messages, boolean full, boolean partial, Duration time) {}
 
   Result run(Connection connection, int worker, List<ClaimSettlement> settling, List<Load> loads)
       throws SQLException {
@@ -69,25 +74,29 @@ final class Exchange {
     List<Claimed> claimed = new ArrayList<>();
     boolean full = false;
     boolean partial = false;
+    Duration searched = Duration.ZERO;
+    Set<Routing.Feed> leftOut = new HashSet<>();
     for (Load load : loads) {
-      Claim claim = claim(connection, worker, load);
+      Room room = load.reserve();
+      if (room == null) {
+        leftOut.add(load.feed());
+        continue;
+      }
+      Claim claim = claim(connection, worker, load, room);
       claimed.addAll(claim.messages());
       full |= claim.full();
       partial |= claim.partial();
+      searched = searched.plus(claim.time());
     }
     if (together) {
       connection.commit();
       connection.setAutoCommit(true);
     }
-    return new Result(refused, claimed, full, partial);
+    return new Result(refused, claimed, full, partial, searched, leftOut);
   }
 
-  private Claim claim(Connection connection, int worker, Load load) throws SQLException {
+  private Claim claim(Connection connection, int worker, Load load, Room room) throws SQLException {
     long start = System.nanoTime();
-    Room room = load.reserve();
-    if (room == null) {
-      return Claim.WITHOUT_ROOM;
-    }
     ClaimPath path = paths.computeIfAbsent(load.feed(), feed -> new ClaimPath());
     ClaimRequest.Start from = path.start(start);
     ClaimResult found =
@@ -108,14 +117,15 @@ final class Exchange {
     if (count > 0) {
       routing.served(load.feed());
     }
-    listener.claimed(count, Duration.ofNanos(end - start));
+    Duration time = Duration.ofNanos(end - start);
+    listener.claimed(count, time);
     boolean full = count >= room.messages() - room.messages() / Protocol.FULL_SHARE;
     if (room.alone()) {
-      return new Claim(found.messages(), full, true);
+      return new Claim(found.messages(), full, true, time);
     }
     path.took(found, from, full, start, end);
     boolean partial = !full && (found.more() || load.partial() || !from.search() || !from.front());
     partial |= found.suspects() && load.dispatcher().isolateSuspect();
-    return new Claim(found.messages(), full, partial);
+    return new Claim(found.messages(), full, partial, time);
   }
 }

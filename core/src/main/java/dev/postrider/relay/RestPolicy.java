@@ -10,6 +10,10 @@ import java.util.function.LongSupplier;
 /**
  * Decides when a carrier claims, looks for topics, sleeps, and asks producers to ring. It reads no
  * clock but its own and does no work, so a test can step it. Not thread-safe.
+ *
+ * <p>What a poll makes it look for takes at most a tenth of the time: after a look that found
+ * nothing it rests for nine times as long. A signal ends that rest, and the looks after a signal
+ * follow each other at once.
  */
 final class RestPolicy {
   private static final long BUSY_NANOS = 50_000_000;
@@ -17,6 +21,8 @@ final class RestPolicy {
   private static final long ANSWER_SOON_NANOS = 10_000_000;
   private static final int MAX_EMPTY_LOOKS = 64;
   private static final int MAX_VAIN_CLAIMS = 4;
+  private static final int REST_PER_LOOK = 9;
+  private static final Duration LONGEST_REST = Duration.ofMinutes(1);
   private static final Duration ROOM_AGAIN = Duration.ofMillis(50);
 
   /** Another relay fans a topic out: it takes a few milliseconds. */
@@ -39,6 +45,10 @@ final class RestPolicy {
   private long busySinceNanos;
   private long exchangedAtNanos;
   private long rungAtNanos;
+  private boolean polled;
+  private Duration searched = Duration.ZERO;
+  private long restUntilNanos;
+  private long lookedAtNanos;
 
   /**
    * @param lead whether this carrier polls and asks producers to ring; the others wait to be called
@@ -50,7 +60,10 @@ final class RestPolicy {
     this.listen = listen;
     this.pollInterval = pollInterval;
     this.nanoTime = nanoTime;
-    this.rungAtNanos = nanoTime.getAsLong() - DEBOUNCE_NANOS;
+    long now = nanoTime.getAsLong();
+    this.rungAtNanos = now - DEBOUNCE_NANOS;
+    this.restUntilNanos = now;
+    this.lookedAtNanos = now;
   }
 
   /** What a carrier does next if it has nothing to settle and nothing to claim. */
@@ -71,7 +84,11 @@ final class RestPolicy {
 
   /** Whether to claim, also if nothing is to be settled. */
   boolean hungry() {
-    return hungry;
+    return hungry && !resting();
+  }
+
+  private boolean resting() {
+    return polled && nanoTime.getAsLong() - restUntilNanos < 0;
   }
 
   /** Whether to look for topics with messages. */
@@ -80,13 +97,18 @@ final class RestPolicy {
   }
 
   /** A carrier that finds a new topic claims from it: the ring may have come to nobody else. */
-  void discovered(boolean becameReady) {
+  void discovered(boolean becameReady, Duration took) {
     discover = false;
-    hungry |= becameReady;
+    searched = searched.plus(took);
+    if (becameReady) {
+      hungry = true;
+      restUntilNanos = nanoTime.getAsLong();
+    }
   }
 
   void fannedOut() {
     hungry = true;
+    restUntilNanos = nanoTime.getAsLong();
   }
 
   /**
@@ -99,6 +121,9 @@ final class RestPolicy {
   void exchanged(Exchange.Result result, boolean settled, boolean claims, boolean discoveryDue) {
     List<Claimed> claimed = result.claimed();
     exchangedAtNanos = nanoTime.getAsLong();
+    if (claims) {
+      looked(claimed.isEmpty() ? searched.plus(result.searched()) : Duration.ZERO);
+    }
     boolean again = looksAgain(result) || mayBeMore(claimed);
     hungry = result.full() || again || (!claims && (hungry || settled));
     if (claims) {
@@ -116,7 +141,16 @@ final class RestPolicy {
     discover |= !armed && discoveryDue;
   }
 
-  /** A claim that saw only a part may go on at once, but not for ever if it finds nothing. */
+  /** The rest after a look that took so long for nothing. */
+  private void looked(Duration inVain) {
+    lookedAtNanos = nanoTime.getAsLong();
+    Duration rest = inVain.multipliedBy(REST_PER_LOOK);
+    restUntilNanos =
+        lookedAtNanos + (rest.compareTo(LONGEST_REST) < 0 ? rest : LONGEST_REST).toNanos();
+    searched = Duration.ZERO;
+  }
+
+  /** A claim that saw only a part is followed by another, but not for ever if it finds nothing. */
   private boolean looksAgain(Exchange.Result result) {
     emptyLooks = result.claimed().isEmpty() ? emptyLooks + 1 : 0;
     return result.partial() && emptyLooks < MAX_EMPTY_LOOKS;
@@ -155,15 +189,21 @@ final class RestPolicy {
    * @param inFlight whether messages are not settled: their answers come soon, and then there is
    *     something to claim again. To arm meanwhile would be two transactions for nothing.
    * @param fanOutDue whether messages wait to be fanned out
+   * @param leftOut whether some of those it serves had no room in the last look
    */
-  Rest rest(boolean serves, boolean inFlight, boolean fanOutDue, boolean stopping) {
+  Rest rest(
+      boolean serves, boolean inFlight, boolean fanOutDue, boolean leftOut, boolean stopping) {
     hungry &= serves;
-    if (!hungry) {
+    if (!hungry()) {
       busySinceNanos = 0; // not while it waits for room with work at hand
     }
-    long answerSoon = inFlight ? exchangedAtNanos + ANSWER_SOON_NANOS - nanoTime.getAsLong() : 0;
-    if (lead && listen && !hungry && !armed && !stopping && answerSoon <= 0) {
+    long now = nanoTime.getAsLong();
+    long answerSoon = inFlight ? exchangedAtNanos + ANSWER_SOON_NANOS - now : 0;
+    if (lead && listen && !hungry() && !armed && !stopping && answerSoon <= 0) {
       return new Rest.Arm();
+    }
+    if (!searched.isZero()) {
+      looked(searched); // for topics, and there was none
     }
     if (lead && fanOutDue && !stopping) {
       return new Rest.Pause(FAN_OUT_AGAIN);
@@ -171,11 +211,22 @@ final class RestPolicy {
     if (answerSoon > 0 && !armed) {
       return new Rest.Await(Duration.ofNanos(answerSoon), true);
     }
+    return await(now, leftOut);
+  }
+
+  private Rest.Await await(long now, boolean leftOut) {
     Duration longest = lead ? pollInterval : UNWOKEN;
+    long rest = restUntilNanos - now;
+    long poll = Math.max(lookedAtNanos + longest.toNanos() - now, rest);
+    long next = poll;
     // Another carrier's claim may have set the room aside that this one wants.
-    return hungry && longest.compareTo(ROOM_AGAIN) > 0
-        ? new Rest.Await(ROOM_AGAIN, true)
-        : new Rest.Await(longest, false);
+    if (hungry() || leftOut) {
+      next = Math.min(next, ROOM_AGAIN.toNanos());
+    }
+    if (hungry && resting()) {
+      next = Math.min(next, rest);
+    }
+    return new Rest.Await(Duration.ofNanos(Math.max(next, 0)), next < poll);
   }
 
   /**
@@ -187,6 +238,7 @@ final class RestPolicy {
     armed = done;
     discover = true;
     hungry = done;
+    restUntilNanos = nanoTime.getAsLong();
   }
 
   /** How long to wait after a ring: the first of a burst wakes at once, the others together. */
@@ -216,10 +268,12 @@ final class RestPolicy {
       return List.of();
     }
     emptyLooks = 0;
-    if (reasons.isEmpty()) {
+    polled = reasons.isEmpty();
+    if (polled) {
+      lookedAtNanos = nanoTime.getAsLong();
       discover = true;
       // Another relay may have lowered the flag meanwhile: raise it first, then look.
-      hungry = hungry || !armed || !lead;
+      hungry = !armed || !lead;
       armed = false;
       return List.of("poll");
     }

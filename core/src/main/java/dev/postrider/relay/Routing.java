@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -129,6 +130,11 @@ final class Routing {
     boolean resumed = !now.containsAll(paused);
     paused = Set.copyOf(now);
     return resumed;
+  }
+
+  /** How long the last search for topics took. */
+  Duration discoveryTook() {
+    return Duration.ofNanos(discoveryTookNanos);
   }
 
   /** Looks which topics have messages; returns whether some of them became ready. */
@@ -323,20 +329,34 @@ final class Routing {
    * destination, so it is the one that was served longest ago.
    *
    * @param leaving what the same transaction settles
+   * @param wanted whom to ask for
    */
-  synchronized List<Load> loads(int batchSize, int claims, Map<Dispatcher, Amount> leaving) {
-    List<Load> loads = new ArrayList<>();
+  synchronized Loads loads(
+      int batchSize, int claims, Map<Dispatcher, Amount> leaving, Predicate<Feed> wanted) {
+    List<Load> due = new ArrayList<>();
+    Set<Feed> leftOut = new HashSet<>();
     traffic.forEach(
         (feed, of) -> {
           Dispatcher dispatcher = feed.dispatcher();
-          List<Integer> open = open(dispatcher, of);
+          List<Integer> open = wanted.test(feed) ? open(dispatcher, of) : List.of();
           Load.Limits limits =
               new Load.Limits(batchSize, claims, leaving.getOrDefault(dispatcher, Amount.NONE));
           if (!open.isEmpty() && limits.leaveRoom(dispatcher)) {
-            loads.add(load(feed, limits, of, open));
+            due.add(load(feed, limits, of, open));
+          } else if (!open.isEmpty()) {
+            leftOut.add(feed);
           }
         });
-    return loads;
+    return new Loads(due, leftOut);
+  }
+
+  /**
+   * The next claims.
+   *
+   * @param leftOut those without room; they are to be asked when there is some
+   */
+  record Loads(List<Load> due, Set<Feed> leftOut) {
+    static final Loads NONE = new Loads(List.of(), Set.of());
   }
 
   /** A claim took something for this feed: those that share its destination come first now. */

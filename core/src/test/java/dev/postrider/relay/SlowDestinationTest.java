@@ -28,6 +28,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class SlowDestinationTest {
   private static final int MOST = 400;
   private static final int THREADS = 2;
+  private static final DestinationOptions LIMITS =
+      DestinationOptions.DEFAULT.withMaxInFlight(MOST).withTimeout(Duration.ofHours(1));
 
   @AutoClose private final Post post = new Post();
   private final Semaphore gate = new Semaphore(0);
@@ -40,23 +42,27 @@ class SlowDestinationTest {
 
   private Outcome deliver(Message message) {
     gate.acquireUninterruptibly();
+    Outcome outcome = post.take(message);
     handled.incrementAndGet();
-    return post.take(message);
+    return outcome;
   }
 
-  private void start(String... subscriptions) {
+  private Relay start(String... subscriptions) {
+    return start(LIMITS, Post.config(), subscriptions);
+  }
+
+  private Relay start(DestinationOptions limits, RelayConfig config, String... subscriptions) {
     Relay.Builder builder =
         post.builder()
-            .config(Post.config().withCarriers(1))
-            .destination(
-                "here",
-                HandlerDestination.of(THREADS, this::deliver),
-                DestinationOptions.DEFAULT.withMaxInFlight(MOST).withTimeout(Duration.ofHours(1)))
-            .route("shop", "*", "here");
+            .config(config.withCarriers(1))
+            .destination("here", HandlerDestination.of(THREADS, this::deliver), limits)
+            .destination("other", post.taking())
+            .route("shop", "*", "here")
+            .route("other", "*", "other");
     for (String name : subscriptions) {
       builder.subscription("shop", "orders", name, "here");
     }
-    post.start(builder);
+    return post.start(builder);
   }
 
   private void enqueue(int count, String fields) {
@@ -85,7 +91,7 @@ class SlowDestinationTest {
   }
 
   /** The next free places are taken at once, and one of the first by this message. */
-  private void untilFreshIsTaken() {
+  private void untilFreshIsTaken(Relay relay) {
     for (int places = 1; !isFreshTaken(); places++) {
       assertThat(places).isLessThan(20);
       long before = held("true");
@@ -99,6 +105,8 @@ class SlowDestinationTest {
                           && post.database.count("select count(*) from postrider.queue")
                               < waiting));
     }
+    // A claim is in the database before its messages are with the destination.
+    await().until(() -> relay.status().destinations().get("here").inFlight() == held("true"));
   }
 
   private boolean isFreshTaken() {
@@ -125,11 +133,41 @@ class SlowDestinationTest {
       quoteCharacter = '~')
   void takesAMessageOfAnotherSourceSoon(String busy, String fresh) {
     enqueue(1000, busy);
-    start();
+    Relay relay = start();
     untilFull();
     enqueue(1, fresh);
-    untilFreshIsTaken();
+    untilFreshIsTaken(relay);
     // Both threads have a message of the busy one, and the next turn may be its turn, too.
+    handle(THREADS + 2);
+    assertThat(delivered("\"fresh\"")).isTrue();
+  }
+
+  /** Its free places are few and are taken one by one, and not the next poll looks for them. */
+  @Test
+  void takesTheNextMessagesAlsoIfAnotherDestinationHasNone() {
+    enqueue(1000, "'orders', '{}'");
+    post.database.execute("select postrider.enqueue('other', 'calls', '{}')");
+    start(LIMITS, Post.config().withPollInterval(Duration.ofMinutes(1)));
+    await().until(() -> post.delivered.size() == 1);
+    untilFull();
+    for (int i = 0; i < 30; i++) {
+      handle(1);
+    }
+    await()
+        .until(
+            () ->
+                held("true") == MOST
+                    && post.database.count("select count(*) from postrider.queue") == 1000 - 30);
+  }
+
+  /** It is full of bytes: its next free place is less than a quarter of them. */
+  @Test
+  void takesASmallMessageBesideLargeOnes() {
+    enqueue(60, "'orders', to_jsonb(repeat('x', 200000))::text");
+    Relay relay = start(LIMITS.withMaxBytesInFlight(4 << 20), Post.config());
+    await().until(() -> held("true") == 20);
+    enqueue(1, "'bills', '\"fresh\"'");
+    untilFreshIsTaken(relay);
     handle(THREADS + 2);
     assertThat(delivered("\"fresh\"")).isTrue();
   }
@@ -138,10 +176,10 @@ class SlowDestinationTest {
   @Test
   void takesAMessageOfAnotherKeyAfterOneOfEach() {
     enqueue(1000, "'orders', '{}', key => 'k' || i % 4");
-    start();
+    Relay relay = start();
     untilFull();
     enqueue(1, "'orders', '\"fresh\"', key => 'other'");
-    untilFreshIsTaken();
+    untilFreshIsTaken(relay);
     handle(THREADS + 5);
     assertThat(delivered("\"fresh\"")).isTrue();
   }

@@ -18,6 +18,10 @@ final class Capacity {
   private final DestinationOptions options;
   private int inFlight;
   private long bytesInFlight;
+
+  /** The size of the largest message since nothing was in flight. */
+  private long largest = 1;
+
   private int reserved;
   private long bytesReserved;
   private boolean isolating;
@@ -37,6 +41,7 @@ final class Capacity {
   void took(Claimed claimed) {
     inFlight++;
     bytesInFlight += claimed.bytes();
+    largest = inFlight == 1 ? Math.max(claimed.bytes(), 1) : Math.max(claimed.bytes(), largest);
   }
 
   void settled(Amount amount) {
@@ -116,16 +121,18 @@ final class Capacity {
   }
 
   /**
-   * The room for one claim: its share of what is free. Null if less than an eighth of a batch is
-   * free, unless nothing was claimed for a moment: a slow destination would otherwise keep a
-   * message waiting until an eighth of a batch of others is delivered.
+   * The room for one claim: its share of what is free. Null if less than an eighth of a batch or a
+   * quarter of the bytes is free. If nothing was claimed for a moment, the room for one message is
+   * enough: a slow destination would otherwise keep it waiting until many others are delivered.
    */
   private @Nullable Room share(int batchSize, int claims, Amount leaving, long nowNanos) {
     int messages = options.maxInFlight() - inFlight - reserved + leaving.messages();
     long bytes = options.maxBytesInFlight() - bytesInFlight - bytesReserved + leaving.bytes();
-    double worth = Math.min(batchSize, options.maxInFlight()) / 8.0;
-    double least = nowNanos - tookAtNanos < WORTH_NANOS ? worth : 1;
-    if (messages < least || bytes < options.maxBytesInFlight() / 4.0) {
+    boolean waits = nowNanos - tookAtNanos < WORTH_NANOS;
+    double least = waits ? Math.min(batchSize, options.maxInFlight()) / 8.0 : 1;
+    long quarter = Math.max(options.maxBytesInFlight() / 4, 1);
+    long leastBytes = waits ? quarter : Math.min(largest, quarter);
+    if (messages < least || bytes < leastBytes) {
       return null;
     }
     int most = Math.min(batchSize, Math.max(options.maxInFlight() / claims, 1));

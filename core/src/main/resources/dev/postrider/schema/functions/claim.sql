@@ -182,20 +182,22 @@ begin
 end $$;
 
 -- Where each range goes on after a pass of a claim, and which of them have more. p_cut: not all that was picked was
--- taken, so ranges of keys go on behind the last key of which something was.
+-- taken, so ranges go on behind the last key, or the last message without a key, of which something was.
 create or replace function postrider.places_after(
   p_places postrider.place[], p_share int, p_groups bigint[], p_sequences bigint[], p_ends bigint[], p_last bigint[],
-  p_met bigint[], p_cut boolean, p_taken_routes int[], p_taken_lanes int[], p_taken_keys bigint[], p_round boolean,
+  p_met bigint[], p_cut boolean, p_taken_routes int[], p_taken_lanes int[], p_taken_keys bigint[],
+  p_taken_sequences bigint[], p_round boolean,
   out places postrider.place[], out more postrider.place[])
 language sql immutable as $$
   select array_agg(row(r.route, r.lane, r.keyed, r.at)::postrider.place),
          array_agg(row(r.route, r.lane, r.keyed, r.at)::postrider.place) filter (where r.more)
     from (
       select r.route, r.lane, r.keyed,
-             case when not r.keyed then coalesce(p.at, r.at)
+             case when not r.keyed and p_cut and p.rows > coalesce(s.rows, 0) then coalesce(s.at, r.at)
+                  when not r.keyed then coalesce(p.at, r.at)
                   when p_cut and r.n = any (p_met) then coalesce(t.at, r.at)
                   else coalesce(k.at, 0) end as at,
-             case when not r.keyed then p.rows >= p_share
+             case when not r.keyed then p.rows >= p_share or p_cut and p.rows > coalesce(s.rows, 0)
                   else p_cut and r.n = any (p_met) or k.at is not null or p_round and r.at > 0 end as more
         from unnest(p_places) with ordinality r(route, lane, keyed, at, n)
         left join unnest(p_ends, p_last) k(n, at) on k.n = r.n
@@ -203,6 +205,10 @@ language sql immutable as $$
           select u.route, u.lane, max(u.key_id) as at
             from unnest(p_taken_routes, p_taken_lanes, p_taken_keys) u(route, lane, key_id)
            where p_cut group by u.route, u.lane) t on t.route = r.route and t.lane = r.lane
+        left join (
+          select u.route, u.lane, count(*) as rows, max(u.sequence) as at
+            from unnest(p_taken_routes, p_taken_lanes, p_taken_keys, p_taken_sequences) u(route, lane, key_id, sequence)
+           where p_cut and u.key_id is null group by u.route, u.lane) s on s.route = r.route and s.lane = r.lane
         left join (
           select -g.n as n, count(*) as rows, max(g.at) as at
             from unnest(p_groups, p_sequences) g(n, at) group by g.n) p on p.n = r.n) r
@@ -379,13 +385,14 @@ begin
       select count(*)::int as n, array_agg(t.tid) as tids, array_agg(t.id) as ids, array_agg(t.lane) as lanes,
              array_fill(v_place.route, array[count(*)::int]) as routes,
              array_agg(t.attempts) as attempts, array_agg(t.lost_leases) as lost_leases,
-             array_agg(t.delivery) as deliveries
+             array_agg(t.delivery) as deliveries, max(t.sequence) as last
         from (select * from taken order by sequence, id) t),
     leased as (
       insert into postrider.lease (token, worker, claimed_at, until, open, ids)
       select v_token, p_worker, now(), now() + p_lease_ms * interval '1 ms', s.n, s.ids from sums s where s.n > 0)
     select case when s.n > 0 then v_token end, s.tids, s.ids, s.routes, s.lanes, s.attempts, s.lost_leases, s.deliveries,
-           v_more_due or f.n >= p_limit or f.n > s.n, coalesce(f.last, v_place.at)
+           v_more_due or f.n >= p_limit or f.n > s.n,
+           coalesce(case when f.n > s.n then s.last else f.last end, v_place.at)
       into take.token, tids, ids, routes, lanes, attempts, lost_leases, deliveries, more, v_place.at
       from sums s cross join fit f;
     next.places := array[v_place];
@@ -441,7 +448,7 @@ begin
     select * into v_after from postrider.places_after(
       v_places, v_share, v_plain.groups, v_plain.sequences, v_keyed.ends, v_keyed.last, v_keyed.met,
       coalesce(v_keyed.cut, false) or v_taken.n < coalesce(cardinality(v_plain.tids), 0) + coalesce(cardinality(v_keyed.tids), 0),
-      v_taken.routes, v_taken.lanes, v_taken.keys, p_search);
+      v_taken.routes, v_taken.lanes, v_taken.keys, v_taken.sequences, p_search);
     if cardinality(v_places) = 1 and v_pass = 1 then
       next.route := (v_places[1]).route;
       next.lane := (v_places[1]).lane;

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.NullSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -100,10 +101,54 @@ class ClaimPlacesTest {
         .containsExactlyElementsOf(others);
   }
 
+  /** Messages without a key of so many tenants, large ones among them. */
+  private List<UUID> sendPlain(int tenants) {
+    for (int i = 0; i < 40; i++) {
+      post.database.execute(
+          "select postrider.enqueue('%s', 'orders', '\"%s\"'%s)"
+              .formatted(
+                  NAMESPACE,
+                  "x".repeat(i % 4 == 3 ? 500 : 10),
+                  tenants == 1 ? "" : ", tenant => 't" + i % tenants + "'"));
+    }
+    return post.database.column("select id from postrider.queue").stream()
+        .map(UUID::fromString)
+        .toList();
+  }
+
+  /** Claims that go on behind each other pass over nothing, whatever cut them. */
+  @ParameterizedTest
+  @CsvSource({
+    "1, 8, 1000000, false",
+    "1, 8, 600, false",
+    "1, 8, 600, true",
+    "3, 8, 1000000, false",
+    "3, 8, 600, false",
+    "3, 8, 600, true",
+    "3, 7, 1000000, true"
+  })
+  @Tag("EN-16")
+  void aClaimThatWasCutIsContinuedWhereItEnded(int tenants, int limit, long bytes, boolean search)
+      throws Exception {
+    List<UUID> sent = sendPlain(tenants);
+    List<UUID> taken = new ArrayList<>();
+    ClaimResult claimed = claim(limit, bytes, new Start(null, true, true));
+    while (!claimed.messages().isEmpty()) {
+      claimed.messages().forEach(c -> taken.add(c.message().id()));
+      boolean all = taken.size() == sent.size();
+      assertThat(claimed.more() || all).as("it knows of more after %d", taken.size()).isTrue();
+      claimed = claim(limit, bytes, new Start(claimed.cursor(), search, false));
+    }
+    assertThat(taken).containsExactlyInAnyOrderElementsOf(sent);
+  }
+
   private ClaimResult claim(int limit, @Nullable String cursor) throws SQLException {
+    return claim(limit, 1_000_000, new Start(cursor, true, true));
+  }
+
+  private ClaimResult claim(int limit, long bytes, Start from) throws SQLException {
     ClaimRequest request =
-        new ClaimRequest(
-            worker, limit, 1_000_000, MINUTE, List.of(1), new Start(cursor, true, true), Kind.DUE);
+        new ClaimRequest(worker, limit, bytes, MINUTE, List.of(1), from, Kind.DUE);
     try (Connection connection = post.database.transaction()) {
       ClaimResult claimed =
           new Claims(Schema.DEFAULT)
