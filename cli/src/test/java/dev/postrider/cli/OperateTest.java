@@ -77,6 +77,14 @@ class OperateTest {
     assertThat(desk.run("status").ok()).containsPattern("shop/orders#mail +1");
     assertThat(desk.run("pause", "subscription", "shop/orders#mail").ok()).contains("paused");
     desk.run("pause", "subscription", "shop/orders#none").failed(1, "there is no subscription");
+    desk.run("subscriptions", "remove", "shop/orders", "mail")
+        .failed(2, "1 message waits for it; they are still delivered. Remove?", "give --yes");
+    desk.postrider
+        .with("JDK_JAVA_OPTIONS", "-Dpostrider.terminal=02")
+        .reading("n\n")
+        .run("subscriptions", "remove", "shop/orders", "mail")
+        .failed(1, "nothing was changed");
+    assertThat(desk.run("subscriptions").ok()).containsPattern("mail +active +1");
     assertThat(desk.run("subscriptions", "remove", "shop/orders", "mail", "--yes").ok())
         .contains("removed");
     assertThat(desk.run("subscriptions").ok()).containsPattern("mail +removed +1");
