@@ -6,13 +6,11 @@ import dev.postrider.message.JsonCodec;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.UnreadablePayloadException;
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -23,27 +21,19 @@ final class HandlerMethod implements MessageHandler {
   private static final ResolvableType HEADERS =
       ResolvableType.forClassWithGenerics(Map.class, String.class, String.class);
 
-  private final Supplier<Object> bean;
-  private final Method method;
+  private final InvocableMethod method;
   private final Class<? extends Throwable>[] terminal;
   private final List<Function<Message, Object>> arguments;
 
   /**
-   * @param bean found when the first message arrives
    * @param type of the bean, which knows what the type variables of the method stand for
    * @param codec reads payloads that are objects; null if there is none
    */
   HandlerMethod(
-      Supplier<Object> bean,
-      Class<?> type,
-      Method method,
-      OutboxHandler marked,
-      @Nullable JsonCodec codec) {
-    this.bean = bean;
+      InvocableMethod method, Class<?> type, OutboxHandler marked, @Nullable JsonCodec codec) {
     this.method = method;
     this.terminal = marked.terminal();
-    this.arguments = arguments(type, method, codec);
-    method.setAccessible(true);
+    this.arguments = arguments(type, method.declared(), codec);
   }
 
   private static List<Function<Message, Object>> arguments(
@@ -125,17 +115,6 @@ final class HandlerMethod implements MessageHandler {
 
   private Outcome call(Message message) throws Exception {
     Object[] values = arguments.stream().map(argument -> argument.apply(message)).toArray();
-    try {
-      return method.invoke(bean.get(), values) instanceof Outcome answer
-          ? answer
-          : Outcome.delivered();
-    } catch (InvocationTargetException e) {
-      if (e.getCause() instanceof Exception cause) {
-        throw cause;
-      } else if (e.getCause() instanceof Error error) {
-        throw error;
-      }
-      throw e;
-    }
+    return method.call(values) instanceof Outcome answer ? answer : Outcome.delivered();
   }
 }

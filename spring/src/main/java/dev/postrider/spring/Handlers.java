@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.scope.ScopedObject;
 import org.springframework.aop.scope.ScopedProxyUtils;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.BeanWrapper;
 import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -119,9 +118,9 @@ final class Handlers {
   private Found handler(String bean, Class<?> type, Method method, OutboxHandler mark) {
     String name = mark.name().isEmpty() ? bean + "." + method.getName() : mark.name();
     Class<?> exposed = beans.getType(bean);
-    Method callable = AopUtils.selectInvocableMethod(method, exposed == null ? type : exposed);
-    MessageHandler handler =
-        new HandlerMethod(() -> beans.getBean(bean), type, callable, mark, parts.codec());
+    InvocableMethod callable =
+        new InvocableMethod(() -> beans.getBean(bean), exposed == null ? type : exposed, method);
+    MessageHandler handler = new HandlerMethod(callable, type, mark, parts.codec());
     MessageHandler chosen = mark.once() ? once(name, handler) : handler;
     return new Found(name, mark, message -> parts.scope().call(name, message, chosen));
   }
