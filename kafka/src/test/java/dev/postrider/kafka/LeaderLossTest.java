@@ -123,7 +123,7 @@ class LeaderLossTest {
       }
       untilAnotherLeads(topic.name, leader, true);
       assertNothingLostAndAllInOrder(trial, topic.name);
-      trial.assertNoAttemptForInnocents("kafka_timeout");
+      trial.assertNoAttemptForInnocents();
     }
   }
 
