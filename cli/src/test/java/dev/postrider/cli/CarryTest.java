@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.postrider.cli.Executable.Result;
 import dev.postrider.cli.Executable.Running;
+import dev.postrider.message.Outcome;
+import dev.postrider.message.RetryPolicy.DeadPolicy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -85,6 +87,68 @@ class CarryTest {
           .isEqualTo("0");
       assertThat(relay.interrupt().exitCode()).as(relay.err()).isZero();
     }
+  }
+
+  /** A day of 30 delivered messages, and one that waits. */
+  private static final String OLD_DAY =
+      """
+      set timezone = 'UTC';
+      select from postrider.attach_days('message', array[current_date - 90], false);
+      with m as (
+        insert into postrider.message (id, created_at, route, payload)
+        select overlay(postrider.id_floor(d.day)::text placing lpad(i::text, 12, '0') from 25 for 12)::uuid,
+               d.day, r.id, '{}'
+          from generate_series(1, 31) i, (select (current_date - 90)::timestamptz as day) d,
+               postrider.intern_route('past', 'orders') r(id)
+        returning id, route)
+      insert into postrider.queue (id, sequence, route, size, lane)
+      select id, postrider.id_number(id), route, 2, postrider.lane_of(null) from m order by id limit 1
+      """;
+
+  @Test
+  @Tag("OP-8")
+  void aDayIsArchivedAndWhatWaitsKeepsItsPartitionUntilItIsDelivered() throws Exception {
+    Desk desk = Desk.ready(folder);
+    desk.execute(OLD_DAY);
+    String partitions =
+        "select count(*) from postrider.partition where to_at < now() - interval '80 d'";
+    Files.writeString(
+        folder.resolve("postrider.yaml"),
+        """
+        postrider:
+          retention: {interval: 1s}
+          archive: {directory: old, retention: 60d}
+          destinations: {screen: {type: log}}
+          routes: [{namespace: shop, destination: screen}]
+        """);
+    try (Running relay = desk.postrider.start("relay")) {
+      await()
+          .until(
+              () ->
+                  relay.err().contains("event=outbox_retention_done task=messages removed=30")
+                      || !relay.process().isAlive());
+      assertThat(relay.interrupt().exitCode()).as(relay.err()).isZero();
+    }
+    assertThat(desk.value("select count(*) from postrider.message")).isEqualTo("1");
+    assertThat(desk.value(partitions)).isEqualTo("1");
+    assertThat(desk.run("archive", "--yes").ok())
+        .isEqualTo("0 messages archived in 0 files, 0 partitions dropped, 1 kept.");
+    desk.carry(Outcome.delivered(), DeadPolicy.SKIP);
+    assertThat(desk.run("archive", "--yes").ok())
+        .isEqualTo("1 message archived in 1 file, 1 partition dropped.");
+    assertThat(desk.value(partitions)).isEqualTo("0");
+    assertThat(desk.value("select sum(messages) from postrider.archive_file")).isEqualTo("31");
+  }
+
+  @Test
+  @Tag("OP-8")
+  void aPurgeLeavesWhatWaits() throws Exception {
+    Desk desk = Desk.ready(folder);
+    desk.execute(OLD_DAY);
+    assertThat(desk.run("purge", "messages", "--older-than", "60d", "--yes").ok())
+        .isEqualTo("30 rows removed.");
+    assertThat(desk.value("select count(*) from postrider.message join postrider.queue using (id)"))
+        .isEqualTo("1");
   }
 
   @Test
