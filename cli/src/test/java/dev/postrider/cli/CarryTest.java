@@ -49,9 +49,12 @@ class CarryTest {
       await().until(() -> !relay.out().isEmpty());
       desk.run("enqueue", "-n", "shop", "-t", "orders", "-k", "a", "-p", "{\"n\": 2}").ok();
       await().until(() -> relay.out().lines().count() == 2);
-      assertThat(desk.run("status").ok())
-          .contains("1 pending")
-          .containsPattern("night +\\S+ +\\S+ ago");
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(desk.run("status").ok())
+                      .contains("1 pending")
+                      .containsPattern("night +\\S+ +\\S+ ago"));
       Result end = relay.interrupt();
       assertThat(end.exitCode()).isZero();
       assertThat(end.err()).contains("stopping", "stopped");
