@@ -101,7 +101,8 @@ class ArchitectureTest {
               List.of("error", "internal.jdbc", "internal.text", "message", "schema")),
           Map.entry("replay", List.of("error", "internal.jdbc", "internal.text", "schema")),
           Map.entry("retention", List.of("archive", "message")),
-          Map.entry("schema", List.of("internal.jdbc", "internal.protocol", "message")),
+          Map.entry(
+              "schema", List.of("internal.jdbc", "internal.protocol", "internal.text", "message")),
           Map.entry(
               "stream", List.of("destination", "error", "internal.jdbc", "message", "schema")),
           Map.entry("wake", List.of()));
