@@ -31,7 +31,9 @@ public abstract class OutageContract extends DestinationContract {
     assertThat(outcomes.values())
         .allMatch(
             outcome ->
-                outcome instanceof Outcome.Unavailable || outcome instanceof Outcome.Retryable,
+                outcome instanceof Outcome.Unavailable
+                    || outcome instanceof Outcome.Retryable
+                    || outcome instanceof Outcome.NotSent,
             "may be tried again");
     repair();
     assertThat(byId(arrived()).keySet()).doesNotContainAnyElementsOf(ids(messages));
