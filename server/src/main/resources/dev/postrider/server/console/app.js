@@ -145,12 +145,14 @@ function App() {
   const [session, setSession] = useState(null);
   const [notice, setNotice] = useState('');
   const [code] = useState(() => (readRoute().parts[0] === 'sign-in' ? readRoute().parts[1] : ''));
+  const leaving = useRef(false);
   const left = text => { unwatch(); setNotice(text); setSession({ signed_in: false }); };
   const check = () => get('/session').then(
     found => (found.signed_in ? setSession(found) : left('')), () => setTimeout(check, 2000));
   useEffect(() => {
     document.documentElement.dataset.theme = themeNow();
-    whenSignedOut(() => left('The session has ended: the token was revoked or has expired. Sign in again.'));
+    // Calls that were on their way when the user signed out are refused, too.
+    whenSignedOut(() => leaving.current || left('The session has ended: the token was revoked or has expired. Sign in again.'));
     if (code) setSession({ signed_in: false });
     else check();
   }, []);
@@ -158,15 +160,21 @@ function App() {
     if (session && session.signed_in && session.limits.length === 0 && session.permissions.includes('read')) {
       // Refused: either the session is over or the server is away for a moment.
       const again = () => get('/session').then(
-        found => (found.signed_in ? watch(() => setTimeout(again, 2000)) : left('The session has ended. Sign in again.')),
+        found => (found.signed_in ? watch(() => setTimeout(again, 2000)) : leaving.current || left('The session has ended. Sign in again.')),
         () => setTimeout(again, 2000));
       watch(again);
     }
   }, [session]);
-  const signOut = () => call('DELETE', '/session').finally(() => left('You are signed out.'));
+  const signOut = () => {
+    leaving.current = true;
+    return call('DELETE', '/session').then(
+      () => 'You are signed out.',
+      e => (e.status === 401 ? 'You are signed out.' : 'The session may not have ended: the server did not answer.')).then(left);
+  };
+  const signedIn = found => { leaving.current = false; setSession(found); };
   if (!session) return null;
   return session.signed_in ? html`<${Frame} session=${session} signOut=${signOut} />`
-    : html`<${SignIn} code=${code} notice=${notice} signedIn=${setSession} />`;
+    : html`<${SignIn} code=${code} notice=${notice} signedIn=${signedIn} />`;
 }
 
 document.getElementById('app').textContent = '';

@@ -17,17 +17,18 @@ import org.junit.jupiter.api.Timeout;
 @Tag("OP-2")
 @Timeout(180)
 class AbuseTest {
-  private static final Desk DESK = Desk.pooled(server -> server);
+  private static Desk desk;
   private static String admin = "";
 
   @BeforeAll
   static void signUp() {
-    admin = DESK.token(NewToken.of("ann", Role.ADMIN).with(Permission.PAYLOAD_READ)).secret();
+    desk = Desk.pooled(server -> server);
+    admin = desk.token(NewToken.of("ann", Role.ADMIN).with(Permission.PAYLOAD_READ)).secret();
   }
 
   @AfterAll
   static void close() {
-    DESK.close();
+    desk.close();
   }
 
   /** Markup, the other direction of writing, emoji, and no place to break a line. */
@@ -35,7 +36,7 @@ class AbuseTest {
       "<img src=x onerror=window.hacked=1>\u202Eevil\u202C\u05E9\u05DC\u05D5\u05DD \uD83D\uDC80";
 
   private static void enqueueHostile(String topic) {
-    DESK.postgres.execute(
+    desk.postgres.execute(
         """
         select postrider.enqueue('hostile', '%1$s', jsonb_build_object('%2$s', '%2$s')::text,
                  key => '%2$s' || repeat('W', 150), event_type => '%2$s' || repeat('W', 60), tenant => 'x',
@@ -49,10 +50,10 @@ class AbuseTest {
   void hostileTextIsText() {
     String topic = "W".repeat(80);
     enqueueHostile(topic);
-    DESK.carry(4, "code-" + "W".repeat(50));
-    String id = DESK.postgres.column("select id from postrider.message limit 1").get(0);
+    desk.carry(4, "code-" + "W".repeat(50));
+    String id = desk.postgres.column("select id from postrider.message limit 1").get(0);
     for (int width : List.of(1280, 390)) {
-      try (Visit visit = Browser.signedIn(DESK, admin, width, false)) {
+      try (Visit visit = Browser.signedIn(desk, admin, width, false)) {
         for (String path : List.of("", "messages", "messages/" + id, "dead", "keys", "topics")) {
           visit.open(path);
           visit.sees("WWWW");
@@ -72,7 +73,7 @@ class AbuseTest {
   @Test
   void aBigPayloadIsFoldedAndCut() {
     String id =
-        DESK.postgres
+        desk.postgres
             .column(
                 """
                 select id from postrider.enqueue('big', 'payloads',
@@ -80,7 +81,7 @@ class AbuseTest {
                     || repeat('x', 100000) || '"]')
                 """)
             .get(0);
-    try (Visit visit = Browser.signedIn(DESK, admin).open("messages/" + id)) {
+    try (Visit visit = Browser.signedIn(desk, admin).open("messages/" + id)) {
       visit.page.locator(".payload summary").first().waitFor();
       assertThat(nodes(visit, ".payload")).isLessThan(3_000);
       visit.sees("more characters; download it to see them");
@@ -99,16 +100,16 @@ class AbuseTest {
   /** What waits is found although thousands were delivered since. */
   @Test
   void aSearchLooksFurtherBackByItself() {
-    DESK.postgres.execute(
+    desk.postgres.execute(
         "select postrider.enqueue('old', 'one', '{}', not_before => now() + interval '1 hour')");
-    DESK.postgres.execute(
+    desk.postgres.execute(
         """
         insert into postrider.message (id, created_at, route, is_json, payload)
         select postrider.new_id(), now(), r.id, true, '{}' from generate_series(1, 5000), postrider.route r
          where r.namespace = 'old'
         """);
     try (Visit visit =
-        Browser.signedIn(DESK, admin).open("messages?q=namespace%3Aold+state%3Apending")) {
+        Browser.signedIn(desk, admin).open("messages?q=namespace%3Aold+state%3Apending")) {
       visit.until("document.querySelectorAll('main tr[data-row]').length === 1");
     }
   }

@@ -26,33 +26,35 @@ import org.junit.jupiter.api.Timeout;
 @Tag("CH-7")
 @Timeout(180)
 class ActsTest {
-  private static final Desk DESK = Desk.pooled(server -> server);
-  private static final Rail RAIL = new Rail(DESK);
+  private static Desk desk;
+  private static Rail rail;
   private static String admin = "";
 
   @BeforeAll
   static void signUp() {
-    admin = DESK.token(NewToken.of("ann", Role.ADMIN).with(Permission.PAYLOAD_READ)).secret();
+    desk = Desk.pooled(server -> server);
+    rail = new Rail(desk);
+    admin = desk.token(NewToken.of("ann", Role.ADMIN).with(Permission.PAYLOAD_READ)).secret();
   }
 
   @AfterAll
   static void close() {
-    RAIL.close();
-    DESK.close();
+    rail.close();
+    desk.close();
   }
 
   @BeforeEach
   void works() {
-    RAIL.is(Rail.State.WORKS);
+    rail.is(Rail.State.WORKS);
   }
 
   private static UUID receipt(String type) {
-    return DESK.enqueue("'payments', 'receipts', event_type => '" + type + "'");
+    return desk.enqueue("'payments', 'receipts', event_type => '" + type + "'");
   }
 
   /** So many receipts that are dead, of their own kind. */
   private static void dead(int count) {
-    RAIL.is(Rail.State.REFUSES_REFUNDS);
+    rail.is(Rail.State.REFUSES_REFUNDS);
     long before = open();
     for (int i = 0; i < count; i++) {
       receipt("refunded");
@@ -61,7 +63,7 @@ class ActsTest {
   }
 
   private static long open() {
-    return DESK.postgres.count(
+    return desk.postgres.count(
         "select count(*) from postrider.dead_letter where resolved_at is null");
   }
 
@@ -76,14 +78,14 @@ class ActsTest {
   @Test
   void oneIsTriedThenAllFollowAndTheirProgressIsShown() {
     dead(3);
-    try (Visit visit = Browser.signedIn(DESK, admin).open("dead")) {
+    try (Visit visit = Browser.signedIn(desk, admin).open("dead")) {
       visit.sees("Requeue all 3");
       visit.button("Try one first").click();
       visit.confirm("Requeue 1 message");
       seen(visit.page.locator(".tried"), "is dead again");
       seen(visit.page.locator(".tried"), "http_422");
 
-      RAIL.is(Rail.State.WORKS);
+      rail.is(Rail.State.WORKS);
       visit.sees("Requeue all 3");
       visit.button("Try one first").click();
       visit.confirm("Requeue 1 message");
@@ -108,11 +110,11 @@ class ActsTest {
     dead(1);
     UUID id =
         UUID.fromString(
-            DESK.postgres
+            desk.postgres
                 .column("select message_id from postrider.dead_letter where resolved_at is null")
                 .get(0));
-    RAIL.is(Rail.State.WORKS);
-    try (Visit visit = Browser.signedIn(DESK, admin).open("messages/" + id)) {
+    rail.is(Rail.State.WORKS);
+    try (Visit visit = Browser.signedIn(desk, admin).open("messages/" + id)) {
       visit.button("Discard…").click();
       visit.confirm("Discard 1 message", "a test");
       visit.sees("The message is discarded.");
@@ -129,12 +131,12 @@ class ActsTest {
   @Test
   void aGroupIsDiscardedAndFoundAgain() {
     dead(3);
-    try (Visit visit = Browser.signedIn(DESK, admin).open("dead")) {
+    try (Visit visit = Browser.signedIn(desk, admin).open("dead")) {
       visit.page.locator(".group-acts").getByText("Discard…").click();
       visit.confirm("Discard 3", "a test");
       visit.sees("3 messages discarded.");
       visit.sees("Nothing is dead");
-      RAIL.is(Rail.State.WORKS);
+      rail.is(Rail.State.WORKS);
       visit.open("messages?q=state%3Adiscarded+topic%3Areceipts");
       visit.until("document.querySelectorAll('main tr[data-row]').length === 3");
       assertThat(visit.page.locator("details.same code").textContent())
@@ -149,11 +151,11 @@ class ActsTest {
 
   @Test
   void aSkipSaysWhatItLetsGo() {
-    RAIL.is(Rail.State.REFUSES_REFUNDS);
+    rail.is(Rail.State.REFUSES_REFUNDS);
     for (String type : new String[] {"refunded", "booked", "closed"}) {
-      DESK.enqueue("'payments', 'instructions', key => 'DE-1', event_type => '" + type + "'");
+      desk.enqueue("'payments', 'instructions', key => 'DE-1', event_type => '" + type + "'");
     }
-    try (Visit visit = Browser.signedIn(DESK, admin).open("keys")) {
+    try (Visit visit = Browser.signedIn(desk, admin).open("keys")) {
       visit.sees("1 key, 2 messages behind");
       visit.button("Skip…").click();
       Locator followers = visit.page.locator(".followers li");
@@ -181,8 +183,8 @@ class ActsTest {
     }
     await()
         .atMost(Duration.ofSeconds(30))
-        .until(() -> DESK.postgres.count("select count(*) from postrider.queue") == 0);
-    try (Visit visit = Browser.signedIn(DESK, admin).expecting("409").open("messages/" + id)) {
+        .until(() -> desk.postgres.count("select count(*) from postrider.queue") == 0);
+    try (Visit visit = Browser.signedIn(desk, admin).expecting("409").open("messages/" + id)) {
       visit.button("Replay…").click();
       assertThat(visit.dialog().textContent()).contains("./postrider replay --id " + id + " --yes");
       visit.confirm("Replay 1 message");
@@ -215,7 +217,7 @@ class ActsTest {
 
   @Test
   void theTailIsFilteredAndHeld() {
-    try (Visit visit = Browser.signedIn(DESK, admin).open("tail")) {
+    try (Visit visit = Browser.signedIn(desk, admin).open("tail")) {
       receipt("first-one");
       visit.sees("first-one");
       Locator filter = visit.page.locator("input[type=search]");
@@ -236,7 +238,7 @@ class ActsTest {
 
   @Test
   void ratesAreShownForTopicsRelaysAndDestinations() {
-    try (Visit visit = Browser.signedIn(DESK, admin).open("topics")) {
+    try (Visit visit = Browser.signedIn(desk, admin).open("topics")) {
       String topic =
           "[...document.querySelectorAll('tr')].some(r => /payments.receipts[^]*[1-9]/.test(r.textContent))";
       receipt("rated");
@@ -252,7 +254,7 @@ class ActsTest {
 
   @Test
   void aPauseIsUndone() {
-    try (Visit visit = Browser.signedIn(DESK, admin).open("destinations")) {
+    try (Visit visit = Browser.signedIn(desk, admin).open("destinations")) {
       visit.button("Pause…").click();
       assertThat(visit.dialog().textContent()).contains("./postrider pause destination rail");
       visit.confirm("Pause");
@@ -273,7 +275,7 @@ class ActsTest {
   @Test
   void aPayloadIsCopiedAndDownloaded() throws Exception {
     UUID id = receipt("kept");
-    try (Visit visit = Browser.signedIn(DESK, admin).open("messages/" + id)) {
+    try (Visit visit = Browser.signedIn(desk, admin).open("messages/" + id)) {
       visit.page.locator("button[aria-label='Copy the payload']").click();
       visit.sees("Copied");
       assertThat(visit.page.evaluate("navigator.clipboard.readText()"))
