@@ -1,7 +1,5 @@
 package dev.postrider.relay;
 
-import dev.postrider.internal.dispatch.Amount;
-import dev.postrider.internal.dispatch.Dispatcher;
 import dev.postrider.internal.dispatch.LeaseClock;
 import dev.postrider.internal.protocol.Answered;
 import dev.postrider.internal.protocol.ClaimSettlement;
@@ -14,12 +12,8 @@ import dev.postrider.relay.RestPolicy.Rest;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +40,7 @@ final class Carrier implements Runnable {
   private final Runnable callHelp;
   private final Wakeup wakeup = new Wakeup();
   private final InFlight inFlight;
+  private final Dispatchers dispatchers;
   private final Exchange exchange;
   private final RestPolicy policy;
   private List<ClaimSettlement> unsettled = List.of();
@@ -73,6 +68,7 @@ final class Carrier implements Runnable {
     this.lead = number == 1;
     this.callHelp = callHelp;
     this.inFlight = new InFlight(config.batchSize(), config.lease(), System::nanoTime);
+    this.dispatchers = new Dispatchers(routing.directory(), inFlight, stages.listener());
     this.exchange =
         new Exchange(
             stages.claims(), stages.settlements(), routing, stages.listener(), config.lease());
@@ -160,16 +156,12 @@ final class Carrier implements Runnable {
     if (unsettled.isEmpty() && linger().isZero()) {
       unsettled =
           inFlight.takeAnswers(
-              answer -> SettlementRules.of(answer, binding(answer.claimed()).policy()));
+              answer -> SettlementRules.of(answer, dispatchers.binding(answer.claimed()).policy()));
     }
   }
 
   private Duration linger() {
     return stopping ? Duration.ZERO : inFlight.linger();
-  }
-
-  private RouteBinding binding(Claimed claimed) {
-    return routing.binding(claimed.routeId());
   }
 
   private void findWork() throws InterruptedException {
@@ -204,19 +196,8 @@ final class Carrier implements Runnable {
     return routing.loads(
         config.batchSize(),
         config.carriers(),
-        amounts(unsettled),
+        dispatchers.amounts(unsettled),
         feed -> all || leftOut.contains(feed));
-  }
-
-  private Map<Dispatcher, Amount> amounts(List<ClaimSettlement> settlements) {
-    Map<Dispatcher, Amount> amounts = new HashMap<>();
-    for (ClaimSettlement settlement : settlements) {
-      Claimed claimed = settlement.claimed();
-      amounts.compute(
-          binding(claimed).dispatcher(),
-          (d, sum) -> (sum == null ? Amount.NONE : sum).plus(claimed));
-    }
-    return amounts;
   }
 
   /** One transaction: settle what was answered, claim what may go. */
@@ -230,46 +211,17 @@ final class Carrier implements Runnable {
       return;
     }
     unsettled = List.of();
-    settled(settling, result.refused());
+    dispatchers.settled(settling, result.refused());
     leftOut = new HashSet<>(loads.leftOut());
     leftOut.addAll(result.leftOut());
     policy.exchanged(result, !settling.isEmpty(), !loads.due().isEmpty(), routing.discoveryDue());
-    dispatch(result.claimed(), askedAt);
+    dispatchers.submit(result.claimed(), askedAt, this::answered);
     if (result.full()) {
       callHelp.run();
     }
     if (policy.shouldDisarm(!result.claimed().isEmpty())) {
       disarm(result.claimed());
     }
-  }
-
-  private void settled(List<ClaimSettlement> settlements, Set<ClaimSettlement> refused) {
-    for (ClaimSettlement settlement : settlements) {
-      Claimed claimed = settlement.claimed();
-      String destination = binding(claimed).dispatcher().name();
-      inFlight.settled(claimed);
-      if (refused.contains(settlement)) {
-        stages.listener().conflict(destination, settlement);
-      } else {
-        stages.listener().settled(destination, settlement);
-      }
-    }
-    amounts(settlements).forEach(Dispatcher::settled);
-  }
-
-  private void dispatch(List<Claimed> claimed, long askedAt) {
-    Map<Dispatcher, Map<LeaseClock, List<Claimed>>> parts = new LinkedHashMap<>();
-    for (Claimed message : claimed) {
-      parts
-          .computeIfAbsent(binding(message).dispatcher(), d -> new LinkedHashMap<>())
-          .computeIfAbsent(inFlight.add(message, askedAt), c -> new ArrayList<>())
-          .add(message);
-    }
-    parts.forEach(
-        (dispatcher, byClock) ->
-            byClock.forEach(
-                (clock, batch) ->
-                    dispatcher.submit(batch, clock, this::answered, m -> binding(m).refuse(m))));
   }
 
   private void answered(Answered answer) {
@@ -279,7 +231,7 @@ final class Carrier implements Runnable {
 
   private void disarm(List<Claimed> claimed) throws InterruptedException {
     Set<Integer> busy = claimed.stream().map(Claimed::routeId).collect(Collectors.toSet());
-    Set<Integer> quiet = routing.withTopics(busy);
+    Set<Integer> quiet = routing.directory().withTopics(busy);
     if (session.tryRun("wake", c -> stages.doorbell().disarm(c, quiet), wakeup)) {
       policy.disarmed();
     }

@@ -110,7 +110,7 @@ final class Exchange {
                 load.routes(),
                 from,
                 room.alone() ? ClaimRequest.Kind.SUSPECT : ClaimRequest.Kind.DUE),
-            routing::name);
+            routing.directory()::route);
     long end = System.nanoTime();
     int count = found.messages().size();
     load.took(found.messages());

@@ -14,18 +14,13 @@ import org.jspecify.annotations.Nullable;
 final class Load {
   private final Routing.Feed feed;
   private final Limits limits;
-  private final List<Integer> routes;
-  private final boolean partial;
+  private final ActiveTopics.Turn turn;
   private @Nullable Room room;
 
-  /**
-   * @param partial whether there are more topics that are ready than one claim looks at
-   */
-  Load(Routing.Feed feed, Limits limits, List<Integer> routes, boolean partial) {
+  Load(Routing.Feed feed, Limits limits, ActiveTopics.Turn turn) {
     this.feed = feed;
     this.limits = limits;
-    this.routes = routes;
-    this.partial = partial;
+    this.turn = turn;
   }
 
   /**
@@ -49,11 +44,12 @@ final class Load {
   }
 
   List<Integer> routes() {
-    return routes;
+    return turn.routes();
   }
 
+  /** Whether there are more topics that are ready than one claim looks at. */
   boolean partial() {
-    return partial;
+    return turn.partial();
   }
 
   /** Sets room aside; null if there is none any more. */

@@ -13,8 +13,6 @@ import dev.postrider.internal.wake.Doorbell;
 import dev.postrider.internal.wake.DoorbellListener;
 import dev.postrider.internal.wake.Wakeup;
 import dev.postrider.message.PostriderException;
-import dev.postrider.message.RetryPolicy;
-import dev.postrider.message.Route;
 import dev.postrider.observe.LoggingListener;
 import dev.postrider.observe.RelayListener;
 import dev.postrider.retention.RetentionConfig;
@@ -22,13 +20,10 @@ import dev.postrider.schema.Migrations;
 import dev.postrider.schema.Schema;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.UUID;
-import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -37,19 +32,14 @@ import org.jspecify.annotations.Nullable;
  * number of processes, may work on one database. Start and close are idempotent; thread-safe.
  */
 public final class Relay implements AutoCloseable {
-  /** What a producer rings with: the number of its topic. */
-  private static final Pattern ROUTE = Pattern.compile("[0-9]{1,9}");
-
-  /** When a relay looks that does not own the topic of a ring. */
-  private static final Duration OTHERS_RING = Duration.ofMillis(250);
-
   /** Named subscriptions are added at the start; how long that may take. */
   private static final Duration SUBSCRIBE_WAIT = Duration.ofSeconds(5);
 
+  /** How long threads may take to end that were told to. */
+  private static final Duration END_WAIT = Duration.ofSeconds(5);
+
   private final RelayConfig config;
   private final Registration registration;
-  private final RingOwners ringOwners;
-  private final Routing routing;
   private final List<Dispatcher> dispatchers;
   private final List<Carrier> carriers = new ArrayList<>();
   private final Maintenance maintenance;
@@ -57,14 +47,17 @@ public final class Relay implements AutoCloseable {
   private final boolean retains;
   private final boolean declares;
   private final @Nullable DoorbellListener doorbellListener;
-  private final List<Thread> threads = new ArrayList<>();
+  private final RelayThreads threads = new RelayThreads();
   private boolean started;
   private boolean closed;
 
-  private Relay(Builder builder, RelayListener listener) {
+  private Relay(Builder builder) {
+    RelayListener listener = RelayListener.all(new LoggingListener(), builder.listener);
+    Map<String, Dispatcher> byName = builder.plan.dispatchers(listener);
+    List<RouteBinding> bindings = builder.plan.bindings(byName);
+    Routing routing = new Routing(bindings, builder.schema);
     this.config = builder.config;
-    this.routing = new Routing(builder.bindings, builder.schema);
-    this.dispatchers = List.copyOf(builder.dispatchers.values());
+    this.dispatchers = List.copyOf(byName.values());
     Stages stages =
         new Stages(
             new Claims(builder.schema),
@@ -85,25 +78,24 @@ public final class Relay implements AutoCloseable {
       carriers.add(
           new Carrier(config, stages, sessions, number, identity.instance(), this::callHelp));
     }
-    this.registration =
-        new Registration(identity, dispatchers, List.copyOf(builder.bindings), builder.schema);
-    this.ringOwners = new RingOwners(identity.instance(), builder.schema);
+    this.registration = new Registration(identity, dispatchers, bindings, builder.schema);
+    RingOwners ringOwners = new RingOwners(identity.instance(), builder.schema);
     Maintenance.FleetWork fleet =
         new Maintenance.FleetWork(
             registration,
-            new Declarations(List.copyOf(builder.bindings), config.name(), builder.schema),
-            new UnroutedTopics(routing, builder.schema),
+            new Declarations(bindings, config.name(), builder.schema),
+            new UnroutedTopics(routing.directory(), builder.schema),
             ringOwners);
     this.maintenance = new Maintenance(config, stages, sessions, carriers, dispatchers, fleet);
-    this.declares =
-        builder.bindings.stream().anyMatch(binding -> !binding.subscription().isEmpty());
+    this.declares = bindings.stream().anyMatch(binding -> !binding.subscription().isEmpty());
     this.retains = !builder.retention.periods().isEmpty();
     this.retention =
         new Retention(
             builder.dataSource, builder.schema, builder.retention, config.name(), listener);
     DataSource direct = builder.direct == null ? builder.dataSource : builder.direct;
+    Rings rings = new Rings(routing, ringOwners, carriers.get(0).wakeup());
     this.doorbellListener =
-        config.listen() ? new DoorbellListener(direct, builder.schema, this::heard) : null;
+        config.listen() ? new DoorbellListener(direct, builder.schema, rings::heard) : null;
   }
 
   /** A relay on this database. */
@@ -122,12 +114,10 @@ public final class Relay implements AutoCloseable {
     started = true;
     registration.log();
     dispatchers.forEach(Dispatcher::start);
-    for (Carrier carrier : carriers) {
-      run(carrier, "carry-" + (threads.size() + 1));
-    }
-    run(maintenance, "maintain");
+    carriers.forEach(threads::startCarrier);
+    threads.start(maintenance, "maintain");
     if (retains) {
-      run(retention, "retain");
+      threads.start(retention, "retain");
     }
     if (doorbellListener != null) {
       doorbellListener.start();
@@ -138,47 +128,9 @@ public final class Relay implements AutoCloseable {
     return this;
   }
 
-  private void run(Runnable task, String name) {
-    Thread thread = new Thread(task, "postrider-" + name);
-    threads.add(thread);
-    thread.start();
-  }
-
   /** Tells a relay in the producer's own process that something was committed just now. */
   public void wake() {
     carriers.get(0).wakeup().signal(Wakeup.Reason.LOCAL);
-  }
-
-  /**
-   * Handles a notification. A producer sends the number of its topic, an operator the name of an
-   * action; an empty one asks to look everywhere. Any login of the database can notify with any
-   * text.
-   */
-  private void heard(String payload) {
-    if (payload.isEmpty()) {
-      routing.rungForAll();
-      carriers.get(0).wakeup().signal(Wakeup.Reason.NOTIFY);
-    } else if (!ROUTE.matcher(payload).matches()) {
-      if (payload.equals("subscriptions")) {
-        routing.topicsChanged();
-      }
-      carriers.get(0).wakeup().signal(Wakeup.Reason.CONTROL);
-    } else {
-      rung(Integer.parseInt(payload));
-    }
-  }
-
-  private void rung(int routeId) {
-    if (!routing.rung(routeId)) {
-      return;
-    }
-    Route route = routing.known(routeId);
-    Wakeup lead = carriers.get(0).wakeup();
-    if (route == null || ringOwners.owns(route, routing.fansOut(routeId))) {
-      lead.signal(Wakeup.Reason.NOTIFY);
-    } else {
-      lead.signalAfter(Wakeup.Reason.NOTIFY, OTHERS_RING);
-    }
   }
 
   private void callHelp() {
@@ -196,24 +148,15 @@ public final class Relay implements AutoCloseable {
           new RelayStatus.DestinationStatus(
               dispatcher.breakerState(), dispatcher.openTargets(), dispatcher.inFlight()));
     }
-    Duration slowest = Duration.ZERO;
-    for (Carrier carrier : carriers.subList(0, 1)) {
-      slowest = carrier.sinceLoop();
-    }
     @Nullable String failure = failure();
-    boolean running = failure == null && carrying();
+    boolean running = failure == null && threads.carrying();
     return new RelayStatus(
         config.name(),
         running,
         doorbellListener != null && doorbellListener.listening(),
-        slowest,
+        carriers.get(0).sinceLoop(),
         destinations,
         failure);
-  }
-
-  /** Whether messages are carried. Threads that only look after the database do not count. */
-  private boolean carrying() {
-    return threads.stream().limit(carriers.size()).anyMatch(Thread::isAlive);
   }
 
   /** Other carriers than the lead sleep until they are needed, and would not notice a mend. */
@@ -239,12 +182,11 @@ public final class Relay implements AutoCloseable {
       retention.stop();
       carriers.forEach(Carrier::stop);
       dispatchers.forEach(Dispatcher::drain);
-      joinCarriers(config.shutdownTimeout());
+      threads.joinCarriers(config.shutdownTimeout());
       dispatchers.forEach(Dispatcher::abandon);
-      joinCarriers(Duration.ofSeconds(5));
+      threads.joinCarriers(END_WAIT);
       maintenance.stop();
-      threads.forEach(Thread::interrupt);
-      join(threads, Duration.ofSeconds(5));
+      threads.end(END_WAIT);
       if (doorbellListener != null) {
         doorbellListener.stop();
       }
@@ -252,48 +194,15 @@ public final class Relay implements AutoCloseable {
     dispatchers.forEach(Dispatcher::close);
   }
 
-  private void joinCarriers(Duration timeout) {
-    join(threads.subList(0, carriers.size()), timeout);
-  }
-
-  private static void join(List<Thread> joined, Duration timeout) {
-    long end = System.nanoTime() + timeout.toNanos();
-    try {
-      for (Thread thread : joined) {
-        long left = (end - System.nanoTime()) / 1_000_000;
-        if (left > 0) {
-          thread.join(left);
-        }
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
   /** Collects what a relay needs; not thread-safe. */
   public static final class Builder {
     private final DataSource dataSource;
-    private final Map<String, Dispatcher> dispatchers = new LinkedHashMap<>();
-    private final List<RouteBinding> bindings = new ArrayList<>();
-    private final Map<String, Destination> destinations = new LinkedHashMap<>();
-    private final Map<String, DestinationOptions> options = new LinkedHashMap<>();
-    private final List<Planned> planned = new ArrayList<>();
+    private final RelayParts plan = new RelayParts();
     private @Nullable DataSource direct;
     private Schema schema = Schema.DEFAULT;
     private RelayConfig config = RelayConfig.defaults();
     private RetentionConfig retention = RetentionConfig.defaults();
     private RelayListener listener = RelayListener.NONE;
-
-    private record Planned(
-        String namespace,
-        String topic,
-        String subscription,
-        String destination,
-        RouteOptions options) {
-      String name() {
-        return namespace + "/" + topic + (subscription.isEmpty() ? "" : "#" + subscription);
-      }
-    }
 
     private Builder(DataSource dataSource) {
       this.dataSource = dataSource;
@@ -332,10 +241,7 @@ public final class Relay implements AutoCloseable {
 
     /** A destination by its name, which operators see and pause it by. */
     public Builder destination(String name, Destination destination, DestinationOptions limits) {
-      if (destinations.putIfAbsent(name, destination) != null) {
-        throw new PostriderException("destination '" + name + "' is given twice");
-      }
-      options.put(name, limits);
+      plan.destination(name, destination, limits);
       return this;
     }
 
@@ -348,7 +254,7 @@ public final class Relay implements AutoCloseable {
      * has no route of its own, {@code *} as namespace every namespace that has none.
      */
     public Builder route(String namespace, String topic, String destination, RouteOptions how) {
-      planned.add(new Planned(namespace, topic, "", destination, how));
+      plan.route(new RelayParts.PlannedRoute(namespace, topic, "", destination, how));
       return this;
     }
 
@@ -361,7 +267,7 @@ public final class Relay implements AutoCloseable {
      */
     public Builder subscription(
         String namespace, String topic, String name, String destination, RouteOptions how) {
-      planned.add(new Planned(namespace, topic, name, destination, how));
+      plan.route(new RelayParts.PlannedRoute(namespace, topic, name, destination, how));
       return this;
     }
 
@@ -373,67 +279,14 @@ public final class Relay implements AutoCloseable {
       return route(namespace, topic, destination, RouteOptions.DEFAULT);
     }
 
+    /**
+     * The relay with what was given.
+     *
+     * @throws PostriderException with everything that is wrong, if something is
+     */
     public Relay build() {
-      List<String> wrong = new ArrayList<>();
-      Set<String> named = new HashSet<>();
-      if (planned.isEmpty()) {
-        wrong.add("there is no route; give at least one with route(namespace, topic, destination)");
-      }
-      for (Planned plan : planned) {
-        if (!destinations.containsKey(plan.destination())) {
-          wrong.add(
-              "route %s names destination '%s', which is not among %s"
-                  .formatted(plan.name(), plan.destination(), destinations.keySet()));
-        }
-        if (!plan.subscription().isEmpty()
-            && (plan.namespace().equals(RouteBinding.ANY)
-                || plan.topic().equals(RouteBinding.ANY))) {
-          wrong.add(
-              "subscription %s has no exact topic; name the namespace and the topic, without *"
-                  .formatted(plan.name()));
-        }
-        if (!plan.subscription().isEmpty() && !named.add(plan.name())) {
-          wrong.add("subscription %s is given twice".formatted(plan.name()));
-        }
-      }
-      destinations.forEach((name, destination) -> timeout(name, destination, wrong));
-      if (!wrong.isEmpty()) {
-        throw new PostriderException("relay: " + String.join("; ", wrong));
-      }
-      RelayListener heard = RelayListener.all(new LoggingListener(), listener);
-      destinations.forEach(
-          (name, destination) ->
-              dispatchers.put(
-                  name,
-                  new Dispatcher(
-                      name,
-                      destination,
-                      options.getOrDefault(name, DestinationOptions.DEFAULT),
-                      heard)));
-      for (Planned plan : planned) {
-        Dispatcher dispatcher = dispatchers.get(plan.destination());
-        if (dispatcher != null) {
-          RetryPolicy policy = plan.options().retry();
-          bindings.add(
-              new RouteBinding(
-                  plan.namespace(),
-                  plan.topic(),
-                  plan.subscription(),
-                  dispatcher,
-                  policy,
-                  plan.options().check()));
-        }
-      }
-      return new Relay(this, heard);
-    }
-
-    private void timeout(String name, Destination destination, List<String> wrong) {
-      Duration timeout = options.getOrDefault(name, DestinationOptions.DEFAULT).timeout();
-      if (timeout.compareTo(destination.answersWithin()) <= 0) {
-        wrong.add(
-            "destination '%s' may take %d ms to answer by its own settings: expected a longer timeout, got %d ms"
-                .formatted(name, destination.answersWithin().toMillis(), timeout.toMillis()));
-      }
+      plan.check();
+      return new Relay(this);
     }
   }
 }

@@ -19,19 +19,19 @@ final class UnroutedTopics {
   /** More topics than this are not logged by one relay. */
   static final int LINES_MAX = 100;
 
-  private final Routing routing;
+  private final RouteDirectory directory;
   private final String query;
   private final Set<Route> logged = new HashSet<>();
 
-  UnroutedTopics(Routing routing, Schema schema) {
-    this.routing = routing;
+  UnroutedTopics(RouteDirectory directory, Schema schema) {
+    this.directory = directory;
     this.query =
         schema.sql("select namespace, topic, subscription from postrider.unrouted_topics()");
   }
 
   /** Asks the database only if this relay has met a topic that it has no route for. */
   void look(Connection connection) throws SQLException {
-    if (!routing.metUnserved() || logged.size() >= LINES_MAX) {
+    if (!directory.metUnserved() || logged.size() >= LINES_MAX) {
       return;
     }
     try (Statement statement = connection.createStatement();
