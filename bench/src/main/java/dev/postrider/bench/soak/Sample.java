@@ -30,12 +30,16 @@ record Sample(Map<String, Long> values) {
           ('postrider.chart_point')) t(name)
       """;
 
-  private static final String CONNECTIONS =
-      "select count(*) from pg_stat_activity where datname = current_database()";
+  /** Longer than any transaction of the traffic, on a busy machine too. */
+  private static final Duration OPEN_FOR = Duration.ofSeconds(10);
 
   static final List<String> TIMES = List.of("p50 us", "p99 us");
   static final String HEAP = "heap";
-  static final String CONNECTED = "connections";
+
+  /** Connections that somebody keeps, and transactions in which nothing happens. */
+  static final String HELD = "held";
+
+  static final String OPEN = "open";
 
   /** Partitions of days that retention has to drop, and of those that are archived before that. */
   static final String OLD_DAYS = "old days";
@@ -43,14 +47,17 @@ record Sample(Map<String, Long> values) {
   static final String TO_ARCHIVE = "to archive";
 
   private static final Set<String> NOT_TABLES =
-      Set.of("seconds", "messages", HEAP, CONNECTED, OLD_DAYS, TO_ARCHIVE);
+      Set.of("seconds", "messages", HEAP, HELD, OPEN, OLD_DAYS, TO_ARCHIVE);
 
   private static final List<String> SHOWN =
       List.of("message", "attempt", "queue", "ordering_key", "dedupe", "inbox", "stream_event");
 
-  static Sample take(DataSource dataSource, List<Long> latencies, long toArchive, Duration at)
+  static Sample take(
+      DataSource dataSource, int held, List<Long> latencies, long toArchive, Duration at)
       throws SQLException {
     Map<String, Long> values = new LinkedHashMap<>();
+    values.put(HELD, (long) held);
+    values.put(OPEN, Connections.openTransactions(dataSource, OPEN_FOR));
     values.put("seconds", at.toSeconds());
     values.put("messages", (long) latencies.size());
     values.put(OLD_DAYS, OldDays.left(dataSource));
@@ -62,15 +69,10 @@ record Sample(Map<String, Long> values) {
     System.gc();
     values.put(HEAP, ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed() / 1024);
     try (Connection connection = dataSource.getConnection();
-        Statement statement = connection.createStatement()) {
-      try (ResultSet row = statement.executeQuery(CONNECTIONS)) {
-        row.next();
-        values.put(CONNECTED, row.getLong(1));
-      }
-      try (ResultSet row = statement.executeQuery(SIZES)) {
-        while (row.next()) {
-          values.put(row.getString(1).substring("postrider.".length()), row.getLong(2));
-        }
+        Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(SIZES)) {
+      while (row.next()) {
+        values.put(row.getString(1).substring("postrider.".length()), row.getLong(2));
       }
     }
     return new Sample(Map.copyOf(values));
@@ -100,8 +102,8 @@ record Sample(Map<String, Long> values) {
     StringBuilder line =
         new StringBuilder("Sizes in KiB, with indexes. Latency from enqueue to handler, ms.\n");
     line.append(
-        "%6s %8s %7s %7s %8s %5s %8s"
-            .formatted("s", "messages", "p50", "p99", "heap", "conn", "tables"));
+        "%6s %8s %7s %7s %8s %4s %4s %8s"
+            .formatted("s", "messages", "p50", "p99", "heap", HELD, OPEN, "tables"));
     line.append(" %8s %10s".formatted(OLD_DAYS, TO_ARCHIVE));
     SHOWN.forEach(name -> line.append(" %12s".formatted(name)));
     return line.toString();
@@ -110,14 +112,15 @@ record Sample(Map<String, Long> values) {
   String line() {
     StringBuilder line =
         new StringBuilder(
-            "%6d %8d %7.1f %7.1f %8d %5d %8d"
+            "%6d %8d %7.1f %7.1f %8d %4d %4d %8d"
                 .formatted(
                     get("seconds"),
                     get("messages"),
                     get(TIMES.get(0)) / 1000.0,
                     get(TIMES.get(1)) / 1000.0,
                     get(HEAP),
-                    get(CONNECTED),
+                    get(HELD),
+                    get(OPEN),
                     tables()));
     line.append(" %8d %10d".formatted(get(OLD_DAYS), get(TO_ARCHIVE)));
     SHOWN.forEach(name -> line.append(" %12d".formatted(get(name))));

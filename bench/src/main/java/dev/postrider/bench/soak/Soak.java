@@ -22,6 +22,9 @@ import java.util.List;
 public final class Soak {
   private static final int SAMPLES = 60;
 
+  /** For connections that are being closed. */
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
   private Soak() {}
 
   public static void main(String[] arguments) throws Exception {
@@ -49,29 +52,40 @@ public final class Soak {
 
   /** Runs it, and returns what did not stay flat. */
   static List<String> run(Duration time, int rate, PrintStream out) throws Exception {
-    try (EmbeddedServer server = server();
-        HikariDataSource pool = pool(server.jdbcUrl(), 24);
-        HikariDataSource other = other(server, pool)) {
-      prepare(pool);
-      prepare(other);
-      try (Traffic traffic = new Traffic(pool, rate);
-          Archived archived = new Archived(other)) {
-        List<Sample> samples = samples(pool, traffic, archived, time, out);
-        List<String> problems = new ArrayList<>(Verdict.of(samples));
-        problems.addAll(traffic.problems());
-        out.printf(
-            "%,d old days made, %,d partitions left%n", traffic.oldDays(), OldDays.left(pool));
-        out.printf(
-            "%,d messages of old days archived, %,d partitions left%n",
-            archived.archived(), archived.left());
-        problems.addAll(archived.problems());
-        List<RetentionState> states = RetentionState.list(pool, Schema.DEFAULT);
-        states.forEach(
-            state ->
-                out.printf("retention of %-17s removed %,d rows%n", state.task(), state.removed()));
-        problems.addAll(Verdict.ofRetention(states));
-        return problems;
+    try (EmbeddedServer server = server()) {
+      List<String> problems = new ArrayList<>();
+      try (HikariDataSource pool = pool(server.jdbcUrl(), 24);
+          HikariDataSource other = other(server, pool)) {
+        prepare(pool);
+        prepare(other);
+        problems.addAll(run(pool, other, time, rate, out));
+        problems.addAll(Connections.notReturned(pool, PATIENCE));
+        problems.addAll(Connections.notReturned(other, PATIENCE));
       }
+      problems.addAll(Connections.sessionsLeft(server.jdbcUrl(), PATIENCE));
+      return problems;
+    }
+  }
+
+  private static List<String> run(
+      HikariDataSource pool, HikariDataSource other, Duration time, int rate, PrintStream out)
+      throws Exception {
+    try (Traffic traffic = new Traffic(pool, rate);
+        Archived archived = new Archived(other)) {
+      List<Sample> samples = samples(pool, traffic, archived, time, out);
+      List<String> problems = new ArrayList<>(Verdict.of(samples));
+      problems.addAll(traffic.problems());
+      out.printf("%,d old days made, %,d partitions left%n", traffic.oldDays(), OldDays.left(pool));
+      out.printf(
+          "%,d messages of old days archived, %,d partitions left%n",
+          archived.archived(), archived.left());
+      problems.addAll(archived.problems());
+      List<RetentionState> states = RetentionState.list(pool, Schema.DEFAULT);
+      states.forEach(
+          state ->
+              out.printf("retention of %-17s removed %,d rows%n", state.task(), state.removed()));
+      problems.addAll(Verdict.ofRetention(states));
+      return problems;
     }
   }
 
@@ -105,16 +119,16 @@ public final class Soak {
       HikariDataSource pool, Traffic traffic, Archived archived, Duration time, PrintStream out)
       throws Exception {
     List<Sample> samples = new ArrayList<>();
+    Connections connections = new Connections(pool);
     out.println(Sample.header());
     long start = System.nanoTime();
     Duration every = time.dividedBy(SAMPLES);
     for (int i = 1; i <= SAMPLES; i++) {
       long due = start + every.multipliedBy(i).toNanos();
-      while (System.nanoTime() < due) {
-        Thread.sleep(Math.max(1, (due - System.nanoTime()) / 1_000_000));
-      }
+      connections.lookUntil(due);
+      Duration at = Duration.ofNanos(due - start);
       Sample sample =
-          Sample.take(pool, traffic.latencies(), archived.left(), Duration.ofNanos(due - start));
+          Sample.take(pool, connections.held(), traffic.latencies(), archived.left(), at);
       samples.add(sample);
       out.println(sample.line());
     }

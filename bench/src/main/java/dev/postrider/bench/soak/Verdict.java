@@ -24,7 +24,7 @@ final class Verdict {
     List<Sample> last = samples.subList(2 * third, samples.size());
     List<String> problems = new ArrayList<>();
     Set<String> names = new TreeSet<>(last.get(0).values().keySet());
-    names.removeAll(Set.of("seconds", "messages"));
+    names.removeAll(Set.of("seconds", "messages", Sample.HELD, Sample.OPEN));
     for (String name : names) {
       long before = median(middle, name);
       long after = median(last, name);
@@ -32,10 +32,26 @@ final class Verdict {
         problems.add("%s grew from %d to %d (medians)".formatted(name, before, after));
       }
     }
+    problems.addAll(ofConnections(middle, last));
     long sentBefore = median(middle, "messages");
     long sentAfter = median(last, "messages");
     if (sentAfter < sentBefore / GROWTH) {
       problems.add("fewer messages: %d after %d".formatted(sentAfter, sentBefore));
+    }
+    return problems;
+  }
+
+  /** Without slack: what is held in every look of a third is not traffic. */
+  private static List<String> ofConnections(List<Sample> middle, List<Sample> last) {
+    List<String> problems = new ArrayList<>();
+    long before = fewest(middle, Sample.HELD);
+    long after = fewest(last, Sample.HELD);
+    if (after > before) {
+      problems.add("held connections grew from %d to %d (fewest)".formatted(before, after));
+    }
+    long open = fewest(last, Sample.OPEN);
+    if (open > 0) {
+      problems.add("%d transactions stay open".formatted(open));
     }
     return problems;
   }
@@ -61,12 +77,14 @@ final class Verdict {
   private static long slack(String name) {
     if (name.equals(Sample.HEAP)) {
       return 16 * 1024;
-    } else if (name.equals(Sample.CONNECTED)) {
-      return 3;
     } else if (name.equals(Sample.OLD_DAYS) || name.equals(Sample.TO_ARCHIVE)) {
       return OldDays.LEFT_MAX;
     }
     return Sample.isTable(name) ? 1024 : 20_000;
+  }
+
+  private static long fewest(List<Sample> samples, String name) {
+    return samples.stream().mapToLong(each -> each.get(name)).min().orElse(0);
   }
 
   private static long median(List<Sample> samples, String name) {

@@ -17,17 +17,7 @@ import org.junit.jupiter.api.Test;
 /** What the soak calls flat, and what it does not. */
 class VerdictTest {
   private static final Map<String, Long> USUAL =
-      Map.of(
-          "messages",
-          300L,
-          "heap",
-          40_000L,
-          "connections",
-          12L,
-          "p99 us",
-          9_000L,
-          "message",
-          5_000L);
+      Map.of("messages", 300L, "heap", 40_000L, "held", 5L, "p99 us", 9_000L, "message", 5_000L);
 
   /** Sixty samples, one value of which changes with time. */
   private static List<Sample> samples(String name, LongUnaryOperator value) {
@@ -55,10 +45,23 @@ class VerdictTest {
         .containsExactly("message grew from 5000 to 60000 (medians)");
     assertThat(Verdict.of(samples("heap", i -> i < 40 ? 40_000 : 90_000)))
         .containsExactly("heap grew from 40000 to 90000 (medians)");
-    assertThat(Verdict.of(samples("connections", i -> i < 40 ? 12 : 24)))
-        .containsExactly("connections grew from 12 to 24 (medians)");
     assertThat(Verdict.of(samples("p99 us", i -> i < 40 ? 9_000 : 60_000)))
         .containsExactly("p99 us grew from 9000 to 60000 (medians)");
+  }
+
+  @Test
+  void oneConnectionThatIsKeptIsSeen() {
+    assertThat(Verdict.of(samples("held", i -> i < 39 ? 5 : 6)))
+        .containsExactly("held connections grew from 5 to 6 (fewest)");
+    assertThat(Verdict.of(samples("held", i -> i < 39 || i == 55 ? 5 : 9)))
+        .as("in one look of the last third they were back")
+        .isEmpty();
+  }
+
+  @Test
+  void aTransactionThatStaysOpenIsSeen() {
+    assertThat(Verdict.of(samples("open", i -> 1))).containsExactly("1 transactions stay open");
+    assertThat(Verdict.of(samples("open", i -> i == 50 ? 0 : 1))).isEmpty();
   }
 
   @Test
