@@ -38,8 +38,8 @@ final class LeaseClaims {
       """;
   private static final String FAN_OUT =
       """
-      select cardinality(f.routes) > 0 from (
-        select array_agg(n.id) as topics from (
+      select pg_catalog.cardinality(f.routes) > 0 from (
+        select pg_catalog.array_agg(n.id) as topics from (
           select w.id from postrider.queued_routes() q join postrider.route w on w.id = -q.route
            where exists (select from unnest(?, ?) as g(namespace, topic)
                           where w.namespace = g.namespace

@@ -109,6 +109,25 @@ class UnroutedTest {
     assertThat(output.toString().split("outbox_publish_unrouted", -1)).hasSize(2);
   }
 
+  /** The look for a route would run what others planted, with the application's rights. */
+  @Test
+  void operatorsPlantedInPublicAreNotUsed() {
+    TestPostgres database = Apps.database();
+    database.execute(
+        """
+        create function public.caught(text, varchar) returns boolean language plpgsql as
+          $$ begin raise exception 'a planted function runs'; end $$;
+        create operator public.= (leftarg = text, rightarg = varchar, function = public.caught);
+        create operator public.<> (leftarg = text, rightarg = varchar, function = public.caught);
+        """);
+    try (var app = Apps.start(database, Producer.class, NO_RELAY);
+        var relay = Apps.start(database, Shop.class)) {
+      publish(app, "payments");
+      publish(relay, "orders");
+    }
+    assertThat(database.count(MESSAGES)).isEqualTo(2);
+  }
+
   @Test
   void aProducerCanAskToBeRefusedAndARelayToBeLeftAlone() {
     TestPostgres database = Apps.database();

@@ -34,9 +34,9 @@ final class RouteCheck {
       """
       select case
         when exists (select from postrider.relay_route t
-                      where t.namespace in (?, '*') and t.topic in (?, '*'))
+                      where t.namespace in (?::text, '*') and t.topic in (?::text, '*'))
           or exists (select from postrider.route r
-                      where r.namespace = ? and r.topic = ? and r.fans_out)
+                      where r.namespace = ?::text and r.topic = ?::text and r.fans_out)
           or exists (select from postrider.worker w
                       where w.instance = '' and w.stopped_at is null
                         and w.seen_at > now() - interval '10 minutes') then 'routed'
@@ -44,7 +44,7 @@ final class RouteCheck {
                        left join postrider.relay r on r.instance = w.instance
                       where r.instance is null and w.stopped_at is null
                         and w.seen_at > now() - interval '2 minutes'
-                        and regexp_replace(w.name, '/[0-9]+$', '') <> ?) then 'unknown'
+                        and regexp_replace(w.name, '/[0-9]+$', '') <> ?::text) then 'unknown'
         else 'none' end
       """;
 

@@ -1,6 +1,6 @@
 -- Everything older than this may be archived. At least two days: enqueue takes ids of up to a day ago.
 create or replace function postrider.archive_cutoff(p_retention interval) returns uuid
-language plpgsql stable as $$
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
   if p_retention < interval '2 days' then
     perform postrider.refuse_act('a retention of ' || p_retention || ' is too short; at least 2 days are kept');
