@@ -2,6 +2,7 @@ package dev.postrider.enqueue;
 
 import dev.postrider.error.NoTransactionException;
 import dev.postrider.internal.jdbc.Advice;
+import dev.postrider.internal.jdbc.Database;
 import dev.postrider.internal.text.LogLine;
 import dev.postrider.message.Enqueued;
 import dev.postrider.message.InvalidMessageException;
@@ -112,6 +113,7 @@ public final class Outbox {
   private @Nullable Enqueued answer(Connection connection, String sql, EnqueueCall call)
       throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(schema.sql(sql))) {
+      Database.limit(statement);
       call.bind(statement);
       try (ResultSet row = statement.executeQuery()) {
         row.next();
@@ -137,6 +139,7 @@ public final class Outbox {
     }
     String batch = BatchJson.of(encoded(messages));
     try (PreparedStatement call = connection.prepareStatement(enqueueBatch)) {
+      Database.limit(call);
       call.setString(1, batch);
       try (ResultSet rows = call.executeQuery()) {
         @Nullable Enqueued[] answers = new Enqueued[messages.size()];

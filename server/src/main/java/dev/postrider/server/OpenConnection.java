@@ -1,11 +1,14 @@
 package dev.postrider.server;
 
 import dev.postrider.server.access.Network;
+import dev.postrider.server.api.Call;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.eclipse.jetty.io.Connection;
 import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.io.EofException;
+import org.eclipse.jetty.server.Request;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +24,7 @@ final class OpenConnection {
   private volatile Connection connection;
   private volatile long waitingSince = System.nanoTime();
   private volatile boolean fresh = true;
-  private volatile boolean working;
+  private volatile @Nullable Request request;
   private volatile long bytesBefore;
   private volatile long writeBegan;
   private volatile int writeBytes;
@@ -52,8 +55,12 @@ final class OpenConnection {
     connection = http;
   }
 
+  /** For the caller: for a request, for the rest of its body, or to take the answer. */
   boolean waiting() {
-    return !working;
+    Request answered = request;
+    return answered == null
+        || holding()
+        || (answered.getAttribute(Call.BODY) instanceof Future<?> body && !body.isDone());
   }
 
   /** When it was opened, or its last answer ended. */
@@ -62,9 +69,9 @@ final class OpenConnection {
   }
 
   /** The head of a request is here. */
-  void begin() {
+  void begin(Request begun) {
     writeBytes = 0;
-    working = true;
+    request = begun;
     fresh = false;
   }
 
@@ -72,7 +79,7 @@ final class OpenConnection {
   void end() {
     bytesBefore = connection.getBytesIn();
     waitingSince = System.nanoTime();
-    working = false;
+    request = null;
   }
 
   /** So many bytes more of its answer wait for the caller; a negative number was taken. */
@@ -102,7 +109,7 @@ final class OpenConnection {
 
   /** Whether its time is over. The time of a body is checked by its reader. */
   boolean late(Limits.Times times, long now) {
-    if (working) {
+    if (request != null) {
       inHead = false;
       int bytes = writeBytes;
       long nanos = GRACE_NANOS + TimeUnit.SECONDS.toNanos(bytes) / times.bytesPerSecond();

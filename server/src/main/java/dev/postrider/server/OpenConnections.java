@@ -5,6 +5,8 @@ import dev.postrider.internal.text.Silenced;
 import dev.postrider.server.access.Network;
 import dev.postrider.server.access.Proxies;
 import dev.postrider.server.api.Threads;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.util.Comparator;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -22,7 +24,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * All connections. Where there are too many, of one caller or of all, the one that has waited
- * longest for a request makes room, so that new callers get in. Those that are late are cut.
+ * longest for its caller makes room, so that new callers get in. Those that are late are cut.
  * Thread-safe.
  */
 final class OpenConnections implements Connection.Listener, AutoCloseable {
@@ -80,8 +82,12 @@ final class OpenConnections implements Connection.Listener, AutoCloseable {
 
   /** Null for those that are not counted: a proxy has the connections of all its callers. */
   private @Nullable Network caller(EndPoint network) {
-    @Nullable Network caller = Network.ofPeer(network.getRemoteSocketAddress());
-    return caller == null || proxies.trust(caller.first()) ? null : caller;
+    SocketAddress peer = network.getRemoteSocketAddress();
+    boolean proxy =
+        peer instanceof InetSocketAddress inet
+            && inet.getAddress() != null
+            && proxies.trust(inet.getAddress());
+    return proxy ? null : Network.ofPeer(peer);
   }
 
   /** One at a time, so that each cuts another one. */

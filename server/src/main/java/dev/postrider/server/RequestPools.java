@@ -61,9 +61,9 @@ final class RequestPools extends Handler.Wrapper implements AutoCloseable {
   @Override
   public boolean handle(Request request, Response response, Callback callback) {
     OpenConnection line = openConnections.of(request);
-    line.begin();
-    Request.addCompletionListener(request, failure -> line.end());
     Request taken = new Taken(request);
+    line.begin(taken);
+    Request.addCompletionListener(request, failure -> line.end());
     PacedResponse paced = new PacedResponse(taken, response, line, openConnections);
     try {
       lane(request).execute(() -> pass(taken, paced, paced.completing(callback)));

@@ -166,7 +166,8 @@ public final class Server implements AutoCloseable {
 
   /** Where to find it. */
   public String url() {
-    return (config.tls() == null ? "http://" : "https://") + config.host() + ":" + port();
+    String host = config.host().contains(":") ? "[" + config.host() + "]" : config.host();
+    return (config.tls() == null ? "http://" : "https://") + host + ":" + port();
   }
 
   /** Where the console is. */

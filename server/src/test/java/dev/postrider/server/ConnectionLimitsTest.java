@@ -1,6 +1,7 @@
 package dev.postrider.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.postrider.server.Limits.Times;
@@ -31,6 +32,20 @@ class ConnectionLimitsTest {
       socket.close();
     }
   }
+
+  /** A body that anybody may send. The server says when it begins to read it. */
+  private static final String CONTINUES =
+      String.join(
+          "\r\n",
+          "POST /v1/session HTTP/1.1",
+          "Host: x",
+          "Content-Type: application/json",
+          "Expect: 100-continue",
+          "Content-Length: 4000",
+          "",
+          "");
+
+  private static final String DOCUMENT = "GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n";
 
   private static Desk limited(Limits limits) {
     return Desk.open(builder -> builder.config(Desk.CONFIG.withLimits(limits)));
@@ -166,14 +181,17 @@ class ConnectionLimitsTest {
     }
   }
 
-  @Test
-  void aTrustedProxyMayHaveAllConnectionsThereAre() throws Exception {
+  @ParameterizedTest
+  @ValueSource(strings = {"127.0.0.1", "::1"})
+  void aTrustedProxyMayHaveAllConnectionsThereAre(String address) throws Exception {
+    assumeThat(ServerLimitsTest.has(address)).isTrue();
     try (Desk desk =
         Desk.open(
             builder ->
                 builder.config(
                     Desk.CONFIG
-                        .withProxies(Proxies.of(List.of("127.0.0.1")))
+                        .withHost(address)
+                        .withProxies(Proxies.of(List.of(address)))
                         .withLimits(Desk.CONFIG.limits().withConnections(40, 20))))) {
       for (int i = 0; i < 60; i++) {
         sockets.add(RawSocket.open(desk));
@@ -181,6 +199,26 @@ class ConnectionLimitsTest {
       assertThat(desk.get(null, "/v1/health/live").status()).isEqualTo(200);
       await().until(() -> open() <= 40);
       assertThat(open()).isGreaterThan(30);
+    }
+  }
+
+  /** The server works on none of them. They wait for their callers. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void callersThatSendOrTakeTooSlowlyMakeRoomAsWell(boolean send) throws Exception {
+    Limits limits =
+        Desk.CONFIG.limits().withTimes(new Times(LATE, LATE, LATE, 1)).withConnections(1000, 20);
+    try (Desk desk = limited(limits)) {
+      for (int i = 0; i < 20; i++) {
+        RawSocket socket = send ? RawSocket.open(desk) : RawSocket.deaf(desk);
+        sockets.add(socket);
+        socket.say(send ? CONTINUES : DOCUMENT.repeat(8));
+      }
+      for (RawSocket socket : sockets) {
+        await().until(() -> socket.waiting() > 0);
+      }
+      assertThat(desk.get(null, "/v1/health/live").status()).isEqualTo(200);
+      assertThat(desk.get(desk.viewer, "/v1/messages").status()).isEqualTo(200);
     }
   }
 

@@ -7,10 +7,13 @@ import dev.postrider.access.Permission;
 import dev.postrider.access.Scope;
 import dev.postrider.server.Desk.Answer;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class EnqueueTest {
   private static final Desk DESK = Desk.open();
@@ -62,6 +65,27 @@ class EnqueueTest {
     assertThat(answers[1].status()).isEqualTo(200);
     assertThat(answers[1].json().get("duplicate").booleanValue()).isTrue();
     assertThat(answers[1].json().get("id")).isEqualTo(answers[0].json().get("id"));
+  }
+
+  /** A transaction that is left open in the database holds its keys, but no threads of the API. */
+  @Test
+  @Tag("OP-3")
+  @Timeout(60)
+  void aKeyThatATransactionHoldsIsNotWaitedForForLong() throws Exception {
+    try (Connection open = DESK.postgres.dataSource().getConnection();
+        Statement statement = open.createStatement()) {
+      open.setAutoCommit(false);
+      statement.execute("select postrider.enqueue('held', 't', '1', key => 'k')");
+      String message =
+          "{\"namespace\": \"held\", \"topic\": \"t\", \"key\": \"k\", \"payload\": 1}";
+      Answer one = DESK.post(PRODUCER, "/v1/messages", message);
+      assertThat(one.status()).as(one.text()).isEqualTo(503);
+      assertThat(one.header("Retry-After")).isNotEmpty();
+      Answer many = DESK.post(PRODUCER, "/v1/messages/batch", "{\"messages\": [" + message + "]}");
+      assertThat(many.status()).as(many.text()).isEqualTo(503);
+      open.rollback();
+      assertThat(DESK.post(PRODUCER, "/v1/messages", message).status()).isEqualTo(201);
+    }
   }
 
   @Test

@@ -10,6 +10,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
+import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
@@ -25,7 +26,8 @@ final class RawSocket implements AutoCloseable {
   }
 
   static RawSocket open(Desk desk) throws IOException {
-    Socket socket = new Socket(InetAddress.getLoopbackAddress(), desk.server.port());
+    String host = URI.create(desk.server.url()).getHost();
+    Socket socket = new Socket(InetAddress.getAllByName(host)[0], desk.server.port());
     socket.setSoTimeout(PATIENCE_MS);
     return new RawSocket(socket);
   }

@@ -3,6 +3,7 @@ package dev.postrider.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.postrider.access.CreatedToken;
@@ -13,6 +14,10 @@ import dev.postrider.server.Limits.Connections;
 import dev.postrider.server.Limits.Rate;
 import dev.postrider.server.Limits.Times;
 import dev.postrider.server.access.Proxies;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -136,6 +141,30 @@ class ServerLimitsTest {
       assertThat(guessFor(desk, "2001:db8:0:1::1")).isEqualTo(401);
       assertThat(guessFor(desk, "[2001:db8:0:1:ffff::2]:4711")).isEqualTo(429);
       assertThat(guessFor(desk, "2001:db8:0:2::1")).isEqualTo(401);
+    }
+  }
+
+  @Test
+  void callersByIpv6AreToldApartLikeOthers() {
+    assumeThat(has("::1")).isTrue();
+    ServerConfig config = Desk.CONFIG.withHost("::1").withLimits(Limits.DEFAULT.withRate(0.01, 1));
+    Proxies local = Proxies.of(List.of("::1"));
+    try (Desk desk = Desk.open(builder -> builder.config(config.withProxies(local)))) {
+      assertThat(desk.server.url()).startsWith("http://[::1]:");
+      assertThat(guessFor(desk, "192.0.2.1")).isEqualTo(401);
+      assertThat(guessFor(desk, "192.0.2.1")).isEqualTo(429);
+      assertThat(guessFor(desk, "192.0.2.2")).isEqualTo(401);
+      assertThat(guessFor(desk, "2001:db8:0:1::1")).isEqualTo(401);
+      assertThat(guessFor(desk, "2001:db8:0:1::2, ::1")).isEqualTo(429);
+    }
+  }
+
+  static boolean has(String address) {
+    try (ServerSocket socket = new ServerSocket()) {
+      socket.bind(new InetSocketAddress(InetAddress.getAllByName(address)[0], 0));
+      return true;
+    } catch (IOException e) {
+      return false;
     }
   }
 

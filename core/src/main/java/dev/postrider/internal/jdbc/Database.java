@@ -6,6 +6,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -28,8 +29,8 @@ import org.postgresql.util.ServerErrorMessage;
 public record Database(DataSource dataSource, Schema schema, String role) {
   private static final int TIMEOUT_SECONDS = 60;
 
-  private static final ThreadLocal<Integer> TIMEOUT =
-      ThreadLocal.withInitial(() -> TIMEOUT_SECONDS);
+  /** Seconds that this thread was told; 0 if none. */
+  private static final ThreadLocal<Integer> LIMIT = ThreadLocal.withInitial(() -> 0);
 
   /** Whether a server's default is another level is learned with the first refusal. */
   private static final Isolation ISOLATION = new Isolation();
@@ -68,12 +69,20 @@ public record Database(DataSource dataSource, Schema schema, String role) {
 
   /** Runs work in which no statement of this thread may take longer than these whole seconds. */
   public static <T> T within(Duration limit, Work<T> work) throws Exception {
-    int before = TIMEOUT.get();
-    TIMEOUT.set(Math.toIntExact(limit.toSeconds()));
+    int before = LIMIT.get();
+    LIMIT.set(Math.toIntExact(limit.toSeconds()));
     try {
       return work.run();
     } finally {
-      TIMEOUT.set(before);
+      LIMIT.set(before);
+    }
+  }
+
+  /** Gives a statement on somebody else's connection the limit of {@link #within}, if any. */
+  public static void limit(Statement statement) throws SQLException {
+    int seconds = LIMIT.get();
+    if (seconds > 0) {
+      statement.setQueryTimeout(seconds);
     }
   }
 
@@ -139,7 +148,8 @@ public record Database(DataSource dataSource, Schema schema, String role) {
     private <T> List<T> rows(String sql, Row<T> row, @Nullable Object... arguments)
         throws SQLException {
       try (PreparedStatement statement = connection.prepareStatement(schema.sql(sql))) {
-        statement.setQueryTimeout(TIMEOUT.get());
+        statement.setQueryTimeout(TIMEOUT_SECONDS);
+        limit(statement);
         for (int i = 0; i < arguments.length; i++) {
           statement.setObject(i + 1, sqlValue(connection, arguments[i]));
         }

@@ -33,11 +33,12 @@ public record Proxies(List<Network> trusted) {
   /**
    * The caller, as a name to count by.
    *
-   * @param peer who has the connection
+   * @param peer who has the connection; if by IPv6, in brackets, as Jetty says it, and perhaps with
+   *     the network interface
    * @param forwardedFor the header's values, as they came
    */
   String caller(String peer, List<String> forwardedFor) {
-    @Nullable InetAddress caller = Network.address(peer);
+    @Nullable InetAddress caller = Network.address(bare(peer));
     if (caller == null) {
       return peer;
     }
@@ -53,11 +54,11 @@ public record Proxies(List<Network> trusted) {
     return Network.ofCaller(caller).toString();
   }
 
-  /** Some proxies add the port. */
+  /** Without brackets, network interface and port, which some proxies add. */
   private static String bare(String hop) {
     if (hop.startsWith("[")) {
       int end = hop.indexOf(']');
-      return end < 0 ? hop : hop.substring(1, end);
+      return end < 0 ? hop : hop.substring(1, end).replaceFirst("%.*", "");
     }
     int colon = hop.indexOf(':');
     return colon > 0 && colon == hop.lastIndexOf(':') ? hop.substring(0, colon) : hop;

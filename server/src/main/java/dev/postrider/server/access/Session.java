@@ -62,7 +62,9 @@ public final class Session {
 
   private static void write(Context context, String value, long seconds) {
     String host = String.valueOf(context.host()).replaceFirst(":[0-9]+$", "");
-    String secure = LOOPBACK.contains(host) ? "" : "; Secure";
+    @Nullable String origin = context.header("Origin"); // a proxy may have changed the host
+    boolean plain = LOOPBACK.contains(host) && (origin == null || !origin.startsWith("https:"));
+    String secure = plain ? "" : "; Secure";
     context.header(
         "Set-Cookie", COOKIE + "=" + value + "; Max-Age=" + seconds + ATTRIBUTES + secure);
   }

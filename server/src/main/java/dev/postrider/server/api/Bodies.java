@@ -108,6 +108,7 @@ public final class Bodies implements AutoCloseable {
     try {
       IncomingBody incoming = new IncomingBody(request, share);
       coming.add(incoming);
+      request.setAttribute(Call.BODY, incoming.whole());
       CompletableFuture<?> answered =
           incoming
               .whole()

@@ -12,6 +12,11 @@ public final class Call {
   /** The attribute of a request whose answer has no end; its writer cuts off who is too slow. */
   public static final String LASTING = "postrider.lasting";
 
+  /**
+   * The attribute of a request with a body: a {@code Future} that is done when all of it is here.
+   */
+  public static final String BODY = "postrider.body";
+
   private final Context context;
   private final Caller caller;
   private final Values path;

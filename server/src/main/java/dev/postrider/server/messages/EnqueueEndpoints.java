@@ -3,6 +3,7 @@ package dev.postrider.server.messages;
 import dev.postrider.access.Permission;
 import dev.postrider.access.Scope;
 import dev.postrider.enqueue.Outbox;
+import dev.postrider.internal.jdbc.Database;
 import dev.postrider.message.Enqueued;
 import dev.postrider.message.InvalidMessageException;
 import dev.postrider.message.NewMessage;
@@ -17,6 +18,7 @@ import dev.postrider.server.api.Problem;
 import dev.postrider.server.api.Values;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -31,6 +33,10 @@ import tools.jackson.databind.JsonNode;
 final class EnqueueEndpoints {
   private static final int MESSAGES_MAX = 1000;
   private static final int KEY_MAX = 400;
+
+  /** A transaction of a service in the database may hold a key for longer, but not our threads. */
+  private static final Duration STATEMENT_MAX = Duration.ofSeconds(10);
+
   private static final String IDEMPOTENCY_KEY = "Idempotency-Key";
 
   private static final List<Field> MESSAGE =
@@ -93,7 +99,7 @@ final class EnqueueEndpoints {
             .handledBy(this::many));
   }
 
-  private Object one(Call call) throws SQLException {
+  private Object one(Call call) throws Exception {
     NewMessage message =
         message(call.body(), call.headers().text(IDEMPOTENCY_KEY), call.caller().scope(), "");
     Enqueued enqueued = enqueue(List.of(message)).get(0);
@@ -103,7 +109,7 @@ final class EnqueueEndpoints {
     return enqueued;
   }
 
-  private Object many(Call call) throws SQLException {
+  private Object many(Call call) throws Exception {
     List<NewMessage> messages = new ArrayList<>();
     for (Values values : call.body().list("messages")) {
       String path = "messages[" + messages.size() + "].";
@@ -112,21 +118,26 @@ final class EnqueueEndpoints {
     return new EnqueuedBatch(enqueue(messages));
   }
 
-  private List<Enqueued> enqueue(List<NewMessage> messages) throws SQLException {
+  private List<Enqueued> enqueue(List<NewMessage> messages) throws Exception {
     try (Connection connection = dataSource.getConnection()) {
       connection.setAutoCommit(false);
       try {
         List<Enqueued> enqueued =
-            messages.size() == 1
-                ? List.of(outbox.enqueue(connection, messages.get(0)))
-                : outbox.enqueue(connection, messages);
+            Database.within(STATEMENT_MAX, () -> enqueue(connection, messages));
         connection.commit();
         return enqueued;
-      } catch (SQLException | RuntimeException e) {
+      } catch (Exception e) {
         connection.rollback();
         throw e;
       }
     }
+  }
+
+  private List<Enqueued> enqueue(Connection connection, List<NewMessage> messages)
+      throws SQLException {
+    return messages.size() == 1
+        ? List.of(outbox.enqueue(connection, messages.get(0)))
+        : outbox.enqueue(connection, messages);
   }
 
   private static NewMessage message(

@@ -7,6 +7,9 @@ import dev.postrider.internal.text.Silenced;
 import dev.postrider.server.api.Threads;
 import java.sql.SQLException;
 import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
@@ -17,7 +20,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reads pages for clients that are behind the window, first come, first served, and no more at a
- * time than may be in memory together. Thread-safe.
+ * time than may be in memory together. The clients of one token have half of the pages at most:
+ * they may take a page as slowly as they like. Thread-safe.
  */
 final class CatchUp implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(CatchUp.class);
@@ -28,11 +32,14 @@ final class CatchUp implements AutoCloseable {
   private final StreamLog streamLog;
   private final ScheduledThreadPoolExecutor readers;
   private final Queue<Client> waiting = new ArrayDeque<>();
+  private final Map<Long, Integer> byToken = new HashMap<>();
+  private final int mostPerToken;
   private int free;
 
   CatchUp(StreamLog streamLog, int pages) {
     this.streamLog = streamLog;
     this.free = pages;
+    this.mostPerToken = (pages + 1) / 2;
     this.readers = new ScheduledThreadPoolExecutor(THREADS, Threads.named("postrider-stream-read"));
     readers.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
   }
@@ -45,20 +52,29 @@ final class CatchUp implements AutoCloseable {
     startMore();
   }
 
-  /** A page is no longer in memory. */
-  void dropped() {
+  /** The client's page is no longer in memory. */
+  void dropped(Client client) {
     synchronized (this) {
       free++;
+      byToken.computeIfPresent(token(client), (token, pages) -> pages == 1 ? null : pages - 1);
     }
     startMore();
   }
 
+  private static Long token(Client client) {
+    return client.wanted().token().id();
+  }
+
   private synchronized void startMore() {
     try {
-      while (free > 0 && !waiting.isEmpty()) {
-        Client client = waiting.remove();
-        readers.execute(() -> read(client));
-        free--;
+      for (Iterator<Client> next = waiting.iterator(); free > 0 && next.hasNext(); ) {
+        Client client = next.next();
+        if (byToken.getOrDefault(token(client), 0) < mostPerToken) {
+          next.remove();
+          readers.execute(() -> read(client));
+          free--;
+          byToken.merge(token(client), 1, Integer::sum);
+        }
       }
     } catch (RejectedExecutionException e) {
       waiting.clear();
@@ -71,10 +87,10 @@ final class CatchUp implements AutoCloseable {
     } catch (StreamGoneException e) {
       client.end("gone", e.oldest());
       client.pump();
-      dropped();
+      dropped(client);
     } catch (SQLException | RuntimeException e) {
       log.warn("{}", LogLine.of("stream_read_failed").put("error", Silenced.text(e)));
-      dropped();
+      dropped(client);
       later(client);
     }
   }

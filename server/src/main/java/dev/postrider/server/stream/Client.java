@@ -167,7 +167,7 @@ final class Client implements ClientConnection.Owner {
   private void drop() {
     if (page != null) {
       page = null;
-      hub.catchUp().dropped();
+      hub.catchUp().dropped(this);
     }
   }
 

@@ -77,6 +77,23 @@ class SessionTest {
     }
   }
 
+  /** A proxy with TLS may name the server as it reaches it, such as nginx without a setting. */
+  @Test
+  void theCookieIsForTlsOnlyIfTheBrowserUsesTls() {
+    String body = "{\"token\": \"" + DESK.viewer + "\"}";
+    for (String origin : List.of("https://outbox.example.com", "http://localhost:7080")) {
+      Answer answer =
+          DESK.send(
+              DESK.request(null, "/v1/session")
+                  .header("Origin", origin)
+                  .header("Content-Type", "application/json")
+                  .POST(BodyPublishers.ofString(body)));
+      assertThat(answer.header("Set-Cookie").contains("; Secure"))
+          .as(origin)
+          .isEqualTo(origin.startsWith("https"));
+    }
+  }
+
   @Test
   void aSessionEndsBeforeItsTokenDoes() {
     CreatedToken token =

@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.postrider.access.Scope;
 import dev.postrider.server.Desk;
+import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -37,10 +39,7 @@ class StreamPlacesTest {
   @Test
   void oneAddressDoesNotTakeAllPlacesWhateverItsTokens() throws Exception {
     try (Station station =
-        new Station(
-            Station.CONFIG
-                .withClients(10, 10, 1)
-                .withHeartbeat(java.time.Duration.ofMillis(100)))) {
+        new Station(Station.CONFIG.withClients(10, 10, 1).withHeartbeat(Duration.ofMillis(100)))) {
       Desk desk = station.desk;
       String other = station.token(Scope.ALL);
       try (Listener first = Listener.open(desk, station.token, "")) {
@@ -55,6 +54,40 @@ class StreamPlacesTest {
                   return next.response.statusCode() == 200;
                 }
               });
+    }
+  }
+
+  /** Clients that are behind read pages of their own, of which there are few. */
+  @Test
+  void clientsOfOneTokenThatTakeNothingDoNotKeepOthersBehind() throws Exception {
+    StreamConfig usual = Station.CONFIG;
+    StreamConfig few =
+        new StreamConfig(
+            usual.places(),
+            usual.bufferEvents(),
+            usual.bufferBytes(),
+            2,
+            usual.heartbeat(),
+            Duration.ofMinutes(5),
+            usual.poll());
+    try (Station station = new Station(few)) {
+      Desk desk = station.desk;
+      // More than the sockets of the slow ones hold.
+      station.say("old", 1, 150, "repeat('x', 100000)");
+      await()
+          .atMost(Duration.ofSeconds(30))
+          .until(() -> desk.postgres.count("select count(*) from postrider.stream_event") == 150);
+      String other = station.token(Scope.ALL);
+      String old = "?after=earliest&aggregate_type=room&aggregate_id=old";
+      try (Listener first = Listener.silent(desk, station.token, old);
+          Listener second = Listener.silent(desk, station.token, old);
+          Listener third = Listener.silent(desk, station.token, old);
+          Listener fair = Listener.open(desk, other, old)) {
+        fair.awaitEvents(150);
+        for (Listener slow : List.of(first, second, third)) {
+          assertThat(slow.response.statusCode()).isEqualTo(200);
+        }
+      }
     }
   }
 }
