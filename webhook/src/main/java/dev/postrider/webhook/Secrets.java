@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
@@ -25,6 +26,9 @@ final class Secrets {
 
   /** Shorter parts are no secrets, and would tear holes into every text. */
   private static final int PART_MIN = 4;
+
+  /** What is less than that of a secret helps nobody, and may be a plain word. */
+  private static final int BEGUN_MIN = 8;
 
   /** Parts of a path are mostly plain words. */
   private static final int PATH_PART_MIN = 8;
@@ -126,6 +130,20 @@ final class Secrets {
   }
 
   String hide(String text) {
-    return pattern.pattern().isEmpty() ? text : pattern.matcher(text).replaceAll(HIDDEN);
+    return pattern.pattern().isEmpty()
+        ? text
+        : pattern.matcher(withoutBegun(text)).replaceAll(HIDDEN);
+  }
+
+  /** Answers are cut off somewhere: at the end there may be a secret without its end. */
+  private String withoutBegun(String text) {
+    Matcher matcher = pattern.matcher(text);
+    for (int start = 0; start <= text.length() - BEGUN_MIN; start++) {
+      boolean whole = matcher.region(start, text.length()).lookingAt();
+      if (matcher.hitEnd() && !(whole && matcher.end() == text.length())) {
+        return text.substring(0, start) + HIDDEN;
+      }
+    }
+    return text;
   }
 }

@@ -33,6 +33,20 @@ class SecretsTest {
     assertThat(SECRETS.hide("{\"got\": \"" + repeated + "\"}")).isEqualTo("{\"got\": \"***\"}");
   }
 
+  /** An answer is cut off somewhere: by us after 4,096 bytes, or by the receiver. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "got Bearer ab/cd+ef=g",
+        "got Bearer ab\\/cd+e",
+        "got Bearer ab%2Fcd%2",
+        "got whsec_MfKQ9r8G/YqrTwjU+D8Z1g",
+        "got whsec_MfKQ9r8G"
+      })
+  void isMaskedAlsoIfItsEndIsCutOff(String cut) {
+    assertThat(SECRETS.hide(cut)).isEqualTo("got ***");
+  }
+
   @Test
   void otherTextStays() {
     assertThat(SECRETS.hide("no such account: ab 12")).isEqualTo("no such account: ab 12");
