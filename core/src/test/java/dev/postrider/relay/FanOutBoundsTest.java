@@ -3,12 +3,15 @@ package dev.postrider.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.postrider.destination.Destination;
 import dev.postrider.destination.HandlerDestination;
 import dev.postrider.message.Outcome;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
@@ -98,5 +101,91 @@ class FanOutBoundsTest {
     assertThat(post.database.count("select count(*) from postrider.queue where route < 0"))
         .as("others are not fanned out yet")
         .isPositive();
+  }
+
+  private void fillUneven() {
+    add("orders");
+    post.database.execute(
+        """
+        select count(postrider.enqueue('shop', 'orders', '{}', tenant => 't' || g / 3))
+          from generate_series(1, 1500) g;
+        select count(postrider.enqueue('shop', 'orders', '{}', key => 'long')) from generate_series(1, 3000);
+        select count(postrider.enqueue('shop', 'orders', '{}', key => 'k' || g)) from generate_series(1, 300) g
+        """);
+  }
+
+  private long notFannedOut() {
+    return post.database.count("select count(*) from postrider.queue where route < 0");
+  }
+
+  /** A share of each is small, so no step takes much; the next one must not wait for a poll. */
+  @Test
+  void manyTenantsAndALongKeyAreFannedOutToTheEnd() {
+    fillUneven();
+    int steps = 0;
+    String more;
+    do {
+      more =
+          post.database.value(
+              "select again from postrider.fan_out(array(select id from postrider.route where"
+                  + " fans_out), 1000, '{}')");
+    } while (!more.equals("{}") && ++steps < 1_000);
+    assertThat(notFannedOut()).isZero();
+    assertThat(fannedOut()).isEqualTo(9_600);
+  }
+
+  @Test
+  void aRelayThatDoesNotPollFansOutAllOfThem() {
+    fillUneven();
+    AtomicInteger arrived = new AtomicInteger();
+    Destination destination =
+        HandlerDestination.inline(
+            message -> {
+              arrived.incrementAndGet();
+              return Outcome.delivered();
+            });
+    post.start(
+        post.builder()
+            .config(Post.config().withPollInterval(Duration.ofMinutes(1)))
+            .destination("here", destination)
+            .route("shop", "*", "here")
+            .subscription("shop", "orders", "copy", "here"));
+    await().atMost(Duration.ofSeconds(50)).until(() -> arrived.get() == 9_600);
+  }
+
+  /** What another one holds just now is taken in a later step. */
+  @Test
+  void whatIsLockedIsNotForgotten() throws Exception {
+    add("orders");
+    post.send("orders", "k");
+    String fanOut =
+        "select again <> '{}' from postrider.fan_out(array(select id from postrider.route where"
+            + " fans_out), 1000, '{}')";
+    try (var connection = post.database.transaction();
+        var statement = connection.createStatement()) {
+      statement.execute("select from postrider.queue for update");
+      assertThat(post.database.value(fanOut)).isEqualTo("t");
+    }
+    assertThat(post.database.value(fanOut)).isEqualTo("f");
+    assertThat(notFannedOut()).isZero();
+  }
+
+  @Test
+  void aChangeOfTheSubscriptionsFansOutTheTenantsOfAll() {
+    fillUneven();
+    assertThat(
+            post.database.value(
+                "select postrider.subscription_remove('ann', 'shop', 'orders', 'copy')"))
+        .isEqualTo("t");
+    assertThat(notFannedOut()).isZero();
+  }
+
+  @Test
+  void aChangeOfTheSubscriptionsKeepsProducersOutForSoMuchOnly() {
+    add("orders");
+    fill("orders", 40_000);
+    post.database.execute("select postrider.subscription_add('ann', 'shop', 'orders', 'late')");
+    assertThat(fannedOut()).isBetween(10_000L, 30_000L);
+    assertThat(notFannedOut()).isPositive();
   }
 }

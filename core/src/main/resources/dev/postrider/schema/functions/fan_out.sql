@@ -34,18 +34,23 @@ declare
   v_of    bigint[];
   v_locked tid[];
 begin
+  -- Without an order by: it ends at the limit, however many tenants there are.
   v_lanes := array(
-    with recursive lanes as (
-      (select q.lane, 0 as turn from postrider.queue q
+    with recursive above as (
+      (select q.lane from postrider.queue q
         where q.route = -p_topic and q.lane > v_start order by q.lane limit 1)
       union all
-      (select q.lane, 1 from postrider.queue q where q.route = -p_topic order by q.lane limit 1)
-      union all
-      select n.lane, l.turn from lanes l cross join lateral (
+      select n.lane from above l cross join lateral (
         select q.lane from postrider.queue q
-         where q.route = -p_topic and q.lane > l.lane order by q.lane limit 1) n
-       where l.turn = 0 or n.lane <= v_start)
-    select l.lane from lanes l where l.turn = 0 or l.lane <= v_start order by l.turn, l.lane limit least(c_lanes, p_limit));
+         where q.route = -p_topic and q.lane > l.lane order by q.lane limit 1) n),
+    below as (
+      (select q.lane from postrider.queue q
+        where q.route = -p_topic and q.lane <= v_start order by q.lane limit 1)
+      union all
+      select n.lane from below l cross join lateral (
+        select q.lane from postrider.queue q
+         where q.route = -p_topic and q.lane > l.lane and q.lane <= v_start order by q.lane limit 1) n)
+    select a.lane from above a union all select b.lane from below b limit least(c_lanes, p_limit));
   if v_lanes = '{}' then
     return '{}';
   end if;
@@ -99,10 +104,10 @@ begin
 end $$;
 
 -- Fans the next messages of these topics out, and writes about p_rows rows in all, the same share for each topic. Returns
--- the routes that got messages; rings for those of them that the caller does not serve. again: the topics that may have
--- more messages, and those that another relay is fanning out, which is left to it.
+-- the routes that got messages; rings for those of them that the caller does not serve. again: the topics that have more
+-- messages, and those that another relay is fanning out, which is left to it. written: how many rows.
 create or replace function postrider.fan_out(
-  p_topics int[], p_rows int, p_served int[], out routes int[], out again int[])
+  p_topics int[], p_rows int, p_served int[], out routes int[], out again int[], out written int)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
@@ -119,7 +124,7 @@ begin
   -- A crash may undo it, and then it is done again: nothing that builds on it is committed before it.
   perform set_config('synchronous_commit', 'off', true);
   routes := '{}';
-  again := '{}';
+  written := 0;
   for v_topic in
     select r.id from postrider.route r where r.id = any (p_topics) and r.fans_out
      order by r.id for no key update skip locked
@@ -154,11 +159,13 @@ begin
       end if;
     end if;
     routes := routes || array(select r from unnest(v_subs.routes) r where r > 0);
-    if cardinality(v_tids) >= v_limit / 2 then
-      again := again || v_topic.id;
-    end if;
+    written := written
+      + cardinality(v_tids) * (cardinality(v_subs.ids) + case when v_subs.unnamed then 1 else 0 end);
   end loop;
-  again := again || array(
-    select r.id from postrider.route r where r.id = any (p_topics) and r.fans_out and not r.id = any (v_free));
+  again := array(
+    select r.id from postrider.route r
+     where r.id = any (p_topics) and r.fans_out
+       and (not r.id = any (v_free)
+         or exists (select from postrider.queue q where q.route = -r.id and q.route < 0)));
   perform postrider.ring(r) from unnest(routes) r where not r = any (p_served) and postrider.bell(r) = 1;
 end $$;

@@ -21,13 +21,19 @@ exception when lock_not_available then
 end $$;
 
 -- Fans out what producers have committed, for the subscriptions that there are: it is little unless no relay kept up.
--- Unlike a fan-out, a change of the subscriptions waits for the disk.
+-- Ends after 10,000 rows, since producers are kept out. Unlike a fan-out, a change of the subscriptions waits for the disk.
 create or replace function postrider.fan_out_rest(p_topic int) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  v_commit text := current_setting('synchronous_commit');
+  v_commit  text := current_setting('synchronous_commit');
+  v_left    int := 10000;
+  v_written int;
 begin
-  perform postrider.fan_out(array[p_topic], 10000, '{}');
+  while v_left > 0 loop
+    select f.written into v_written from postrider.fan_out(array[p_topic], v_left, '{}') f;
+    exit when v_written = 0;
+    v_left := v_left - v_written;
+  end loop;
   perform set_config('synchronous_commit', v_commit, true);
 end $$;
 

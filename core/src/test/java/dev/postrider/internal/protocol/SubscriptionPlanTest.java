@@ -101,6 +101,18 @@ class SubscriptionPlanTest {
     }
   }
 
+  @Test
+  void aFanOutReadsAFewOfManyTenants() throws Exception {
+    database.execute("select postrider.subscription_add('ann', 'shop', 'orders', 'mail')");
+    database.execute(
+        """
+        select count(postrider.enqueue('shop', 'orders', '{}', tenant => 't' || g))
+          from generate_series(1, %d) g
+        """
+            .formatted(WAITING));
+    assertThat(read(FAN_OUT)).isPositive();
+  }
+
   /** The default subscription has a long backlog of the keys of which new messages come. */
   @Test
   void aFanOutDoesNotReadTheBacklogOfTheDefaultSubscription() throws Exception {
