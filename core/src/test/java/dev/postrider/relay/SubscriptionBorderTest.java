@@ -18,6 +18,7 @@ import dev.postrider.message.Route;
 import dev.postrider.operations.Subscriptions;
 import dev.postrider.replay.Pacer;
 import dev.postrider.replay.Replay;
+import dev.postrider.replay.ReplayFilter;
 import dev.postrider.schema.Schema;
 import dev.postrider.testrules.NoSecondChance;
 import java.sql.Connection;
@@ -301,6 +302,27 @@ class SubscriptionBorderTest {
         .containsExactly("6 mail");
     DeadLetters dead = new DeadLetters(post.database.dataSource(), Schema.DEFAULT);
     assertThat(dead.list(DeadLetterFilter.all(), false, null, 10).items()).isEmpty();
+  }
+
+  /** The default one was not there when it was sent. */
+  @Test
+  void aReplayLeavesOutWhatTheDefaultOneNeverHad() throws Exception {
+    Route orders = MAIL.withoutSubscription();
+    subscriptions.add("ann", MAIL);
+    startAll();
+    UUID first = post.send("orders", "k");
+    await().until(() -> at("here").contains(first) && at("mail").contains(first));
+    post.untilEmpty();
+    assertThat(subscriptions.remove("ann", orders)).isTrue();
+    UUID without = post.send("orders", "k");
+    await().until(() -> at("mail").contains(without));
+    post.untilEmpty();
+    assertThat(subscriptions.add("ann", orders)).isTrue();
+    Long job = replay.start("ann", ReplayFilter.namespace("shop").with("topic", "orders")).id();
+    assertThat(replay.run("ann", job, Pacer.unlimited(), progress -> true).requeued()).isEqualTo(2);
+    await().until(() -> at("mail").size() == 4);
+    post.untilEmpty();
+    assertThat(at("here")).containsExactly(first, first);
   }
 
   @Test

@@ -112,7 +112,10 @@ as $$
      group by k.id, k.subscription),
   targets as materialized (
     select g.*, g.key_id as queue_key, g.route as target, 0::smallint as number from given g
-     where case when p_subscription is null then true else p_subscription = 'default' end and (g.active or not g.fans_out)
+     where (g.active or not g.fans_out)
+       and case when p_subscription is null
+                then not g.fans_out or exists (select from last l where l.id = g.id and l.subscription = 0)
+                else p_subscription = 'default' end
     union all
     select g.*, postrider.subscription_key(g.key_id, r.id), r.id, r.number
       from given g join postrider.route r on r.topic_id = g.route
