@@ -161,7 +161,7 @@ final class Carrier implements Runnable {
   }
 
   private Duration linger() {
-    return stopping ? Duration.ZERO : inFlight.linger();
+    return stopping ? Duration.ZERO : inFlight.linger(!leftOut.isEmpty());
   }
 
   private void findWork() throws InterruptedException {
