@@ -44,7 +44,7 @@ final class FailStop {
 
   private final LiveProducer producer;
   private final Consumer<LiveProducer> stopped;
-  private final Stumbled stumbled;
+  private final FailingKeys failingKeys;
   private final long bytesMost;
   private int outstanding;
   private long bytesOutstanding;
@@ -69,11 +69,14 @@ final class FailStop {
    * @param stopped is told, before it is closed
    */
   FailStop(
-      LiveProducer producer, long bytesMost, Consumer<LiveProducer> stopped, Stumbled stumbled) {
+      LiveProducer producer,
+      long bytesMost,
+      Consumer<LiveProducer> stopped,
+      FailingKeys failingKeys) {
     this.producer = producer;
     this.bytesMost = bytesMost;
     this.stopped = stopped;
-    this.stumbled = stumbled;
+    this.failingKeys = failingKeys;
   }
 
   LiveProducer producer() {
@@ -100,8 +103,8 @@ final class FailStop {
     if (!receipt.isFirst()) {
       return;
     }
-    if (stumbled.any()) {
-      stumbled.delivered(receipt.key);
+    if (failingKeys.any()) {
+      failingKeys.delivered(receipt.key);
     }
     answer(receipt, delivered);
   }
@@ -120,7 +123,7 @@ final class FailStop {
         thrown ? producer.threw(error) : producer.failed(receipt.id(), error, null);
     if (receipt.isFirst()) {
       if (sendFailure.blames()) {
-        stumbled.add(receipt.key);
+        failingKeys.add(receipt.key);
       }
       answer(receipt, sendFailure.outcome());
     }
@@ -188,7 +191,7 @@ final class FailStop {
       Outcome outcome = sendFailure.outcome();
       if (own && sendFailure.blames()) {
         boolean first = blamed.add(receipt.key);
-        stumbled.add(receipt.key);
+        failingKeys.add(receipt.key);
         outcome = first || sendFailure.scope() == Scope.MESSAGE ? outcome : BEHIND;
       }
       receipt.answer(outcome);

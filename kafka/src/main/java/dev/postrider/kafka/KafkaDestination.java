@@ -42,9 +42,9 @@ public final class KafkaDestination implements Destination {
   private final KafkaConfig config;
   private final Records records;
   private final UnreachableTopics unreachable = new UnreachableTopics();
-  private final Stumbled stumbled = new Stumbled(System::nanoTime);
+  private final FailingKeys failingKeys = new FailingKeys(System::nanoTime);
   private final ProducerSlot slot;
-  private final KeyLanes lanes;
+  private final RunProducers runProducers;
   private final ExecutorService asking;
 
   private KafkaDestination(KafkaConfig config) {
@@ -54,8 +54,8 @@ public final class KafkaDestination implements Destination {
     settings.putIfAbsent(ProducerConfig.CLIENT_ID_CONFIG, "postrider-" + NUMBER.incrementAndGet());
     KafkaErrors errors = new KafkaErrors(new SecretMask(settings), config.deadAtOnce());
     this.asking = asking();
-    LiveProducer.Patience patience =
-        new LiveProducer.Patience(
+    LiveProducer.Shared shared =
+        new LiveProducer.Shared(
             config.deliveryTimeout().dividedBy(2),
             new Arrivals(),
             new Overtaken(),
@@ -63,10 +63,10 @@ public final class KafkaDestination implements Destination {
             ProducerSettings.hashesKeys(settings),
             ProducerSettings.topicKept(settings),
             asking);
-    this.slot = new ProducerSlot(settings, errors, patience);
-    this.lanes =
-        new KeyLanes(
-            settings, errors, patience, records, new KeyLanes.Context(unreachable, stumbled));
+    this.slot = new ProducerSlot(settings, errors, shared);
+    this.runProducers =
+        new RunProducers(
+            settings, errors, shared, records, new RunProducers.Context(unreachable, failingKeys));
   }
 
   /** Threads for topics that the client does not know yet; none while it knows all. */
@@ -129,13 +129,13 @@ public final class KafkaDestination implements Destination {
       }
     }
     BlockBudget budget = new BlockBudget(config.maxBlock());
-    KeyLanes.Trip trip = lanes.trip(answers, budget);
+    RunProducers.Batch runBatch = runProducers.begin(answers, budget);
     runs.forEach(
         (key, run) -> {
           if (run.size() == 1) {
             singles.add(run.get(0)); // nothing can pass it: it need not stop others if it fails
           } else {
-            trip.send(key, run);
+            runBatch.send(key, run);
           }
         });
     deliverSingles(singles, answers, budget);
@@ -165,9 +165,9 @@ public final class KafkaDestination implements Destination {
 
   private void note(@Nullable OrderingKey key, UUID id, Outcome outcome, Answers answers) {
     if (key != null && SendFailure.blames(outcome)) {
-      stumbled.add(key);
-    } else if (key != null && outcome instanceof Outcome.Delivered && stumbled.any()) {
-      stumbled.delivered(key);
+      failingKeys.add(key);
+    } else if (key != null && outcome instanceof Outcome.Delivered && failingKeys.any()) {
+      failingKeys.delivered(key);
     }
     answers.answer(id, outcome);
   }
@@ -184,9 +184,9 @@ public final class KafkaDestination implements Destination {
    */
   @Override
   public boolean mayFollow(Message before, Message next) {
-    if (stumbled.any()) {
+    if (failingKeys.any()) {
       OrderingKey key = OrderingKey.of(next);
-      if (key == null || stumbled.has(key)) {
+      if (key == null || failingKeys.has(key)) {
         return false;
       }
     }
@@ -212,14 +212,14 @@ public final class KafkaDestination implements Destination {
 
   /** For tests that break the producer of a key's runs. */
   @Nullable LiveProducer producerOfRuns(OrderingKey key) {
-    return lanes.current(key);
+    return runProducers.current(key);
   }
 
   /** Ends at once; what is still in flight is answered as unavailable. */
   @Override
   public void close() {
     asking.shutdownNow();
-    List<Thread> closing = new ArrayList<>(lanes.close());
+    List<Thread> closing = new ArrayList<>(runProducers.close());
     Thread last = slot.close();
     if (last != null) {
       closing.add(last);

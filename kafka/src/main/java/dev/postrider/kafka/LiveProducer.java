@@ -50,23 +50,23 @@ final class LiveProducer {
   LiveProducer(
       Producer<byte[], byte[]> producer,
       KafkaErrors errors,
-      Patience patience,
+      Shared shared,
       BiConsumer<LiveProducer, Outcome> broken,
       LongSupplier nanoClock) {
     this.producer = producer;
     this.errors = errors;
-    this.recentNanos = patience.recent().toNanos();
-    this.arrivals = patience.arrivals();
-    this.overtaken = patience.overtaken();
-    this.away = patience.away();
-    this.hashesKeys = patience.hashesKeys();
+    this.recentNanos = shared.recent().toNanos();
+    this.arrivals = shared.arrivals();
+    this.overtaken = shared.overtaken();
+    this.away = shared.away();
+    this.hashesKeys = shared.hashesKeys();
     this.broken = broken;
     this.nanoClock = nanoClock;
-    this.topics = new Topics(this::ask, patience.asking(), patience.topicKept(), nanoClock);
+    this.topics = new Topics(this::ask, shared.asking(), shared.topicKept(), nanoClock);
   }
 
   /**
-   * How it waits.
+   * What all producers of a destination share.
    *
    * @param recent how far back an acknowledgement still shows that the cluster is reachable
    * @param arrivals acknowledgements of all producers of the destination
@@ -76,7 +76,7 @@ final class LiveProducer {
    * @param topicKept how long the client keeps the metadata of a topic that is not used
    * @param asking where to wait for metadata
    */
-  record Patience(
+  record Shared(
       Duration recent,
       Arrivals arrivals,
       Overtaken overtaken,

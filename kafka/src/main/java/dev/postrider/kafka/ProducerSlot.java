@@ -25,7 +25,7 @@ final class ProducerSlot {
 
   private final Map<String, Object> settings;
   private final KafkaErrors errors;
-  private final LiveProducer.Patience patience;
+  private final LiveProducer.Shared shared;
 
   private @Nullable LiveProducer current;
   private Outcome absent = Outcome.unavailable("kafka_producer_failed", "no producer yet");
@@ -35,10 +35,10 @@ final class ProducerSlot {
   private boolean closed;
 
   /** An empty slot. */
-  ProducerSlot(Map<String, String> settings, KafkaErrors errors, LiveProducer.Patience patience) {
+  ProducerSlot(Map<String, String> settings, KafkaErrors errors, LiveProducer.Shared shared) {
     this.settings = Map.copyOf(GuardedPartitioner.guard(settings));
     this.errors = errors;
-    this.patience = patience;
+    this.shared = shared;
   }
 
   /** The producer, a new one if need and time be; null if there is none now. */
@@ -70,7 +70,7 @@ final class ProducerSlot {
   private LiveProducer make() {
     madeAtNanos = System.nanoTime();
     KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(settings);
-    return new LiveProducer(producer, errors, patience, this::broken, System::nanoTime);
+    return new LiveProducer(producer, errors, shared, this::broken, System::nanoTime);
   }
 
   private synchronized void broken(LiveProducer producer, Outcome why) {

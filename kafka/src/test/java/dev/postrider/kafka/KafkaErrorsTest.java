@@ -40,7 +40,7 @@ class KafkaErrorsTest {
       new LiveProducer(
           null,
           errors,
-          new LiveProducer.Patience(
+          new LiveProducer.Shared(
               Duration.ofSeconds(10),
               new Arrivals(),
               new Overtaken(),

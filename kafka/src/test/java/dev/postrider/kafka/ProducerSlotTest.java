@@ -25,7 +25,7 @@ class ProducerSlotTest {
       new ProducerSlot(
           settings,
           new KafkaErrors(new SecretMask(settings), Set.of()),
-          new LiveProducer.Patience(
+          new LiveProducer.Shared(
               Duration.ofSeconds(5),
               new Arrivals(),
               new Overtaken(),

@@ -11,89 +11,89 @@ import org.jspecify.annotations.Nullable;
  * The producers for whole runs of keys. Each serves the keys of one hash, so that a failed record
  * stops only those. Thread-safe.
  */
-final class KeyLanes {
-  private static final int LANES_MOST = 4;
+final class RunProducers {
+  private static final int PRODUCERS_MOST = 4;
 
   private final Records records;
   private final UnreachableTopics unreachable;
-  private final Stumbled stumbled;
+  private final FailingKeys failingKeys;
   private final long bytesMost;
-  private final int lanes;
+  private final int count;
   private final List<ProducerSlot> slots = new ArrayList<>();
   private final List<@Nullable FailStop> producers = new ArrayList<>();
 
-  KeyLanes(
+  RunProducers(
       Map<String, String> settings,
       KafkaErrors errors,
-      LiveProducer.Patience patience,
+      LiveProducer.Shared shared,
       Records records,
       Context context) {
     this.records = records;
     this.unreachable = context.unreachable();
-    this.stumbled = context.stumbled();
-    this.lanes = ProducerSettings.producersOfRuns(settings, LANES_MOST);
-    this.bytesMost = ProducerSettings.memoryForRuns(settings, lanes) / 2; // batches are not full
-    for (int lane = 0; lane < lanes; lane++) {
-      Map<String, String> own = ProducerSettings.forRuns(settings, lane, lanes);
-      slots.add(new ProducerSlot(own, errors, patience));
+    this.failingKeys = context.failingKeys();
+    this.count = ProducerSettings.producersOfRuns(settings, PRODUCERS_MOST);
+    this.bytesMost = ProducerSettings.memoryForRuns(settings, count) / 2; // batches are not full
+    for (int number = 0; number < count; number++) {
+      Map<String, String> own = ProducerSettings.forRuns(settings, number, count);
+      slots.add(new ProducerSlot(own, errors, shared));
       producers.add(null);
     }
   }
 
   /** What it shares with the ordinary producer. */
-  record Context(UnreachableTopics unreachable, Stumbled stumbled) {}
+  record Context(UnreachableTopics unreachable, FailingKeys failingKeys) {}
 
   /** Begins to send the runs of one batch. */
-  Trip trip(Answers answers, BlockBudget budget) {
-    return new Trip(answers, budget);
+  Batch begin(Answers answers, BlockBudget budget) {
+    return new Batch(answers, budget);
   }
 
   /** The runs of one batch. Used by one thread. */
-  final class Trip {
+  final class Batch {
     private final Answers answers;
     private final BlockBudget budget;
-    private final @Nullable RunBatch[] shipments = new RunBatch[lanes];
+    private final @Nullable RunBatch[] batches = new RunBatch[count];
 
-    private Trip(Answers answers, BlockBudget budget) {
+    private Batch(Answers answers, BlockBudget budget) {
       this.answers = answers;
       this.budget = budget;
     }
 
     void send(OrderingKey key, List<Message> run) {
-      int lane = key.slot(lanes);
-      RunBatch shipment = shipments[lane];
-      if (shipment == null) {
-        FailStop producer = producer(lane);
+      int number = key.slot(count);
+      RunBatch batch = batches[number];
+      if (batch == null) {
+        FailStop producer = producer(number);
         if (producer == null) {
-          RunBatch.answer(answers, run, slots.get(lane).absent());
+          RunBatch.answer(answers, run, slots.get(number).absent());
           return;
         }
-        shipment = new RunBatch(producer, unreachable, answers, budget);
-        shipments[lane] = shipment;
+        batch = new RunBatch(producer, unreachable, answers, budget);
+        batches[number] = batch;
       }
-      shipment.send(key, run, records);
+      batch.send(key, run, records);
     }
   }
 
-  private synchronized @Nullable FailStop producer(int lane) {
-    ProducerSlot slot = slots.get(lane);
+  private synchronized @Nullable FailStop producer(int number) {
+    ProducerSlot slot = slots.get(number);
     LiveProducer live = slot.get();
     if (live == null) {
       return null;
     }
-    FailStop known = producers.get(lane);
+    FailStop known = producers.get(number);
     if (known != null && known.producer() == live) {
       return known;
     }
     FailStop made =
-        new FailStop(live, bytesMost, old -> slot.stopped(old, FailStop.ABORTED), stumbled);
-    producers.set(lane, made);
+        new FailStop(live, bytesMost, old -> slot.stopped(old, FailStop.ABORTED), failingKeys);
+    producers.set(number, made);
     return made;
   }
 
   /** For tests. */
   @Nullable LiveProducer current(OrderingKey key) {
-    return slots.get(key.slot(lanes)).get();
+    return slots.get(key.slot(count)).get();
   }
 
   /** Returns the threads that close its producers. */

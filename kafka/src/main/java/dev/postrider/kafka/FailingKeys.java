@@ -11,7 +11,7 @@ import java.util.function.LongSupplier;
  * ordinary producer, until one is delivered: so a key that fails again and again stops no other
  * key's run. A key of which nothing was heard for a while is forgotten. Thread-safe.
  */
-final class Stumbled {
+final class FailingKeys {
   static final int MOST = 10_000;
   static final Duration KEPT = Duration.ofMinutes(10);
 
@@ -21,7 +21,7 @@ final class Stumbled {
   private final LongSupplier nanoClock;
   private volatile boolean any;
 
-  Stumbled(LongSupplier nanoClock) {
+  FailingKeys(LongSupplier nanoClock) {
     this.nanoClock = nanoClock;
   }
 
