@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.postrider.server.Desk;
+import dev.postrider.testkit.TestPostgres;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -79,13 +80,32 @@ class ConsolePlanTest {
         "/v1/retention");
   }
 
+  /** A session reports the rest of what it did when it ends. */
+  private static void awaitEndOfSessions(TestPostgres postgres) {
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .until(
+            () ->
+                postgres.count(
+                        "select count(*) from pg_stat_activity where datname = current_database()"
+                            + " and pid <> pg_backend_pid() and backend_type = 'client backend'")
+                    == 0);
+  }
+
   @Test
   void everyPageIsReadByIndex() {
-    Desk desk = Desk.pooled(server -> server);
+    Desk filling = Desk.pooled(server -> server);
+    List<String> pages;
     try {
-      fill(desk);
-      List<String> pages = pages(desk);
-      desk.postgres.execute("select pg_stat_reset()");
+      fill(filling);
+      pages = pages(filling);
+    } finally {
+      filling.close();
+    }
+    awaitEndOfSessions(filling.postgres);
+    filling.postgres.execute("select pg_stat_reset()");
+    Desk desk = Desk.pooled(filling.postgres, server -> server);
+    try {
       for (String page : pages) {
         assertThat(desk.get(desk.viewer, page).status()).as(page).isEqualTo(200);
       }
@@ -94,16 +114,9 @@ class ConsolePlanTest {
         visit.until("document.querySelector('.plot').ariaLabel.includes('enqueued 0')");
       }
     } finally {
-      desk.close(); // its sessions report what they did when they end
+      desk.close();
     }
-    await()
-        .atMost(Duration.ofSeconds(30))
-        .until(
-            () ->
-                desk.postgres.count(
-                        "select count(*) from pg_stat_activity where datname = current_database()"
-                            + " and pid <> pg_backend_pid() and backend_type = 'client backend'")
-                    == 0);
+    awaitEndOfSessions(desk.postgres);
     assertThat(
             desk.postgres.count(
                 "select sum(idx_scan) from pg_stat_user_tables where schemaname = 'postrider'"))
