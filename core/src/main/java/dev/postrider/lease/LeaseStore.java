@@ -1,14 +1,11 @@
 package dev.postrider.lease;
 
-import dev.postrider.error.DatabaseError;
-import dev.postrider.internal.text.LogLine;
 import dev.postrider.message.Message;
 import dev.postrider.message.PostriderException;
 import dev.postrider.message.RetryPolicy.DeadPolicy;
 import dev.postrider.message.Route;
 import dev.postrider.message.Settlement.Decision;
 import dev.postrider.schema.Schema;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
@@ -19,11 +16,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.LongSupplier;
-import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Claims and settles messages one call at a time, for people who write their own loop. Every call
@@ -41,7 +35,6 @@ public final class LeaseStore {
   /** A message with the same content that was delivered before. */
   public record Earlier(UUID id, String reference) {}
 
-  private static final Logger log = LoggerFactory.getLogger(LeaseStore.class);
   private static final Instant LATEST = Instant.parse("9999-01-01T00:00:00Z");
 
   private static final long SEEN_EVERY = Duration.ofMinutes(1).toNanos();
@@ -65,6 +58,7 @@ public final class LeaseStore {
   private final String worker;
   private final OneSubscription subscription;
   private final LeaseOptions options;
+  private final LeaseEvents events;
   private final QueryRunner queries;
   private final LongSupplier nanoTime;
   private volatile int workerId;
@@ -91,8 +85,9 @@ public final class LeaseStore {
     this.worker = worker;
     this.subscription = new OneSubscription(worker);
     this.options = options;
+    this.events = new LeaseEvents(worker, options.listener());
     this.queries =
-        new QueryRunner(dataSource, schema, (int) options.timeout().toSeconds(), this::failed);
+        new QueryRunner(dataSource, schema, (int) options.timeout().toSeconds(), events::failed);
     this.claims = new LeaseClaims(queries, schema, options.maxBytes());
     this.delivered = new DeliveredContent(queries, schema);
   }
@@ -200,10 +195,7 @@ public final class LeaseStore {
   /** An earlier delivery of the same content to the same topic: ack with its reference instead. */
   public Optional<Earlier> checkDedup(Route target, byte[] payloadSha256) {
     Optional<Earlier> earlier = delivered.find(target, payloadSha256);
-    earlier.ifPresent(
-        hit ->
-            count(
-                FlushOutcome.DEDUP_HIT, 1, line -> line.put("target", target).put("id", hit.id())));
+    earlier.ifPresent(hit -> events.dedupHit(target, hit.id()));
     return earlier;
   }
 
@@ -240,7 +232,7 @@ public final class LeaseStore {
     int settled = given.length - refused.size();
     FlushOutcome outcome = settlement.outcome();
     if (outcome != null && settled > 0) {
-      count(outcome, settled, line -> line.put("id", given.length == 1 ? given[0] : null));
+      events.settled(outcome, settled, given.length == 1 ? given[0] : null);
     }
     refused.forEach(id -> conflict(id, settlement.what()));
     return refused;
@@ -259,39 +251,8 @@ public final class LeaseStore {
     return known;
   }
 
-  /** The database has recorded it; this tells the people who read logs and metrics. */
   private void conflict(UUID id, String what) {
-    Optional<CurrentState> now = describe(id);
-    count(
-        FlushOutcome.CONFLICT,
-        1,
-        line ->
-            line.put("id", id)
-                .put("subscription", now.map(LeaseStore::named).orElse(null))
-                .put("action", what)
-                .put("state", now.map(CurrentState::state).orElse(null))
-                .put("locked_by", now.map(CurrentState::lockedBy).orElse(null)));
-  }
-
-  private static @Nullable String named(CurrentState state) {
-    return state.subscription().isEmpty() ? null : state.subscription();
-  }
-
-  private void failed(StoreException failure) {
-    String reason =
-        failure.getCause() instanceof SQLException sql ? DatabaseError.text(sql) : "unknown";
-    count(FlushOutcome.of(failure.error()), 1, line -> line.put("error", reason));
-  }
-
-  private void count(FlushOutcome outcome, int count, UnaryOperator<LogLine> details) {
-    LogLine line = LogLine.of(outcome.code()).put("worker", worker).put("count", count);
-    String text = details.apply(line).toString();
-    if (outcome.isTrouble()) {
-      log.warn(text);
-    } else {
-      log.info(text);
-    }
-    options.listener().flushed(outcome, count);
+    events.conflict(id, what, describe(id));
   }
 
   private static long millis(Duration lease) {

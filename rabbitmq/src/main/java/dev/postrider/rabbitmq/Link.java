@@ -10,8 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -24,9 +22,6 @@ import org.slf4j.LoggerFactory;
  */
 final class Link implements ConfirmChannel.Watcher, BlockedListener {
   private static final Logger log = LoggerFactory.getLogger(Link.class);
-
-  /** More than this is not queued for the socket, besides the message that exceeds it. */
-  private static final long QUEUED_BYTES = 1 << 20;
 
   private static final long WRITE_TIMEOUT_NANOS = 5_000_000_000L;
   private static final long WRITE_POLL_NANOS = 200_000;
@@ -41,7 +36,7 @@ final class Link implements ConfirmChannel.Watcher, BlockedListener {
   private final CopyOnWriteArrayList<ConfirmChannel> confirmChannels = new CopyOnWriteArrayList<>();
   private final CopyOnWriteArrayList<ConfirmChannel> retired = new CopyOnWriteArrayList<>();
   private final AtomicReference<@Nullable Outcome> end = new AtomicReference<>();
-  private final AtomicLong handedOver = new AtomicLong();
+  private final SendQueue sendQueue;
   private volatile @Nullable Outcome blocked;
   private volatile long confirmedAtNanos;
 
@@ -56,6 +51,7 @@ final class Link implements ConfirmChannel.Watcher, BlockedListener {
     this.suspects = suspects;
     this.worker = worker;
     this.onEnd = onEnd;
+    this.sendQueue = new SendQueue(connections);
     this.quarantine = new Quarantine(this, config, worker);
     this.confirmedAtNanos = System.nanoTime() - config.confirmTimeout().toNanos();
   }
@@ -65,7 +61,7 @@ final class Link implements ConfirmChannel.Watcher, BlockedListener {
     connection().addBlockedListener(this);
     connection().addShutdownListener(signal -> fail(Replies.connectionClosed(signal)));
     while (confirmChannels.size() < config.channels()) {
-      confirmChannels.add(newLane(this));
+      confirmChannels.add(newChannel(this));
     }
   }
 
@@ -73,7 +69,7 @@ final class Link implements ConfirmChannel.Watcher, BlockedListener {
     return connections.connection();
   }
 
-  ConfirmChannel newLane(ConfirmChannel.Watcher watcher) throws IOException {
+  ConfirmChannel newChannel(ConfirmChannel.Watcher watcher) throws IOException {
     com.rabbitmq.client.Channel channel = connection().createChannel();
     if (channel == null) {
       throw new IOException("the broker allows no more channels on this connection");
@@ -101,21 +97,9 @@ final class Link implements ConfirmChannel.Watcher, BlockedListener {
     return suspects;
   }
 
-  /**
-   * Publishes some messages, each on its channel; returns at once. The client writes in order only
-   * what is written on the network thread: frames from another thread can come after its own answer
-   * to a closed channel, and the broker then closes the connection.
-   */
+  /** Publishes some messages, each on its channel; returns at once. */
   void publish(List<QueuedPublish> publishes, long bytes) {
-    handedOver.addAndGet(bytes);
-    Runnable task =
-        () -> {
-          handedOver.addAndGet(-bytes);
-          publishes.forEach(QueuedPublish::publish);
-        };
-    try {
-      connections.onNetworkThread(task);
-    } catch (RejectedExecutionException e) {
+    if (!sendQueue.add(() -> publishes.forEach(QueuedPublish::publish), bytes)) {
       Outcome closed = Outcome.unavailable("closed", "the destination is closed");
       publishes.forEach(publish -> publish.pendingConfirm().settle(closed));
     }
@@ -124,7 +108,7 @@ final class Link implements ConfirmChannel.Watcher, BlockedListener {
   /** Publishes one that was suspect; false if no channel or not enough room is there for it. */
   boolean publishFreed(PendingConfirm pendingConfirm) {
     List<ConfirmChannel> open = openChannels();
-    if (open.isEmpty() || !hasRoom()) {
+    if (open.isEmpty() || !sendQueue.hasRoom()) {
       return false;
     }
     ConfirmChannel confirmChannel =
@@ -135,7 +119,7 @@ final class Link implements ConfirmChannel.Watcher, BlockedListener {
     return true;
   }
 
-  /** A pendingConfirm and its way. */
+  /** A message and the channel it goes through. */
   record QueuedPublish(ConfirmChannel confirmChannel, PendingConfirm pendingConfirm) {
     private void publish() {
       confirmChannel.publish(pendingConfirm);
@@ -150,7 +134,7 @@ final class Link implements ConfirmChannel.Watcher, BlockedListener {
     long start = System.nanoTime();
     while (true) {
       Outcome why = closedOrBlocked();
-      if (why != null || hasRoom()) {
+      if (why != null || sendQueue.hasRoom()) {
         return why;
       }
       if (Thread.currentThread().isInterrupted()) {
@@ -163,14 +147,10 @@ final class Link implements ConfirmChannel.Watcher, BlockedListener {
     }
   }
 
-  private boolean hasRoom() {
-    return handedOver.get() + connections.queuedBytes() <= QUEUED_BYTES;
-  }
-
   /** Nobody can wait on the network thread: while the socket is full, the relay's thread does. */
   @Override
   public boolean takesNext() {
-    return !config.pipelining() && hasRoom() && closedOrBlocked() == null;
+    return !config.pipelining() && sendQueue.hasRoom() && closedOrBlocked() == null;
   }
 
   @Nullable Outcome closedOrBlocked() {
@@ -237,7 +217,7 @@ final class Link implements ConfirmChannel.Watcher, BlockedListener {
     try {
       for (int i = 0; i < confirmChannels.size() && end.get() == null; i++) {
         if (!confirmChannels.get(i).isOpen()) {
-          confirmChannels.set(i, newLane(this));
+          confirmChannels.set(i, newChannel(this));
         }
       }
     } catch (IOException | RuntimeException e) {

@@ -91,7 +91,7 @@ final class Quarantine implements ConfirmChannel.Watcher {
     try {
       ConfirmChannel current = confirmChannel;
       if (current == null || !current.isOpen()) {
-        current = link.newLane(this);
+        current = link.newChannel(this);
         confirmChannel = current;
       }
       inFlight = pendingConfirm;

@@ -2,23 +2,18 @@ package dev.postrider.testkit;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,51 +41,13 @@ public final class RabbitServer implements AutoCloseable {
       kill -s KILL -- -$$
       """;
 
-  private final Path home;
-  private final int port;
-  private final int tlsPort;
-  private final Map<String, String> environment;
+  private final RabbitHome home;
   private final Thread closeAtExit = new Thread(this::close, "rabbitmq-close");
   private @Nullable Process guard;
   private boolean closed;
 
-  private RabbitServer(Path home, List<Integer> ports, Map<String, String> settings)
-      throws IOException {
+  private RabbitServer(RabbitHome home) {
     this.home = home;
-    this.port = ports.get(0);
-    this.tlsPort = ports.get(1);
-    this.environment =
-        Map.ofEntries(
-            Map.entry("HOME", home.toString()),
-            Map.entry("LANG", "C.UTF-8"),
-            Map.entry("RABBITMQ_NODENAME", "postrider" + port + "@localhost"),
-            Map.entry("RABBITMQ_NODE_IP_ADDRESS", "127.0.0.1"),
-            Map.entry("RABBITMQ_NODE_PORT", Integer.toString(port)),
-            Map.entry("RABBITMQ_DIST_PORT", Integer.toString(ports.get(2))),
-            Map.entry("ERL_CRASH_DUMP", home.resolve("erl_crash.dump").toString()),
-            Map.entry("ERL_EPMD_PORT", Integer.toString(ports.get(3))),
-            Map.entry("ERL_EPMD_ADDRESS", "127.0.0.1"),
-            Map.entry("RABBITMQ_MNESIA_BASE", home.resolve("data").toString()),
-            Map.entry("RABBITMQ_LOG_BASE", home.resolve("log").toString()),
-            Map.entry("RABBITMQ_CONFIG_FILE", home.resolve("rabbitmq.conf").toString()),
-            Map.entry("RABBITMQ_CONF_ENV_FILE", home.resolve("env.conf").toString()),
-            Map.entry("RABBITMQ_ENABLED_PLUGINS_FILE", home.resolve("plugins").toString()));
-    Files.createDirectories(home.resolve("data"));
-    Files.createDirectories(home.resolve("log"));
-    Files.writeString(home.resolve("env.conf"), "");
-    Files.writeString(home.resolve("plugins"), "[].\n");
-    Files.writeString(home.resolve("rabbitmq.conf"), configuration(settings));
-  }
-
-  private String configuration(Map<String, String> settings) {
-    StringBuilder text = new StringBuilder("log.console = false\n");
-    settings.forEach(
-        (name, value) ->
-            text.append(name)
-                .append(" = ")
-                .append(value.replace("${tlsPort}", Integer.toString(tlsPort)))
-                .append('\n'));
-    return text.toString();
   }
 
   /** Starts a broker with its defaults; user and password are {@code guest}. */
@@ -116,22 +73,17 @@ public final class RabbitServer implements AutoCloseable {
    */
   public static RabbitServer start(Map<String, String> settings, boolean closeAtExit) {
     requireInstalled(PROGRAMS);
-    try {
-      Path home = Files.createTempDirectory("postrider-rabbitmq");
-      RabbitServer server = new RabbitServer(home, freePorts(4), settings);
-      if (closeAtExit) {
-        Runtime.getRuntime().addShutdownHook(server.closeAtExit);
-      }
-      try {
-        server.restart();
-      } catch (RuntimeException e) {
-        server.close();
-        throw e;
-      }
-      return server;
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+    RabbitServer server = new RabbitServer(RabbitHome.create(settings));
+    if (closeAtExit) {
+      Runtime.getRuntime().addShutdownHook(server.closeAtExit);
     }
+    try {
+      server.restart();
+    } catch (RuntimeException e) {
+      server.close();
+      throw e;
+    }
+    return server;
   }
 
   static void requireInstalled(Path programs) {
@@ -143,16 +95,16 @@ public final class RabbitServer implements AutoCloseable {
   }
 
   public int port() {
-    return port;
+    return home.port();
   }
 
   /** For a TLS listener, if the settings name one. */
   public int tlsPort() {
-    return tlsPort;
+    return home.tlsPort();
   }
 
   public String address() {
-    return "127.0.0.1:" + port;
+    return "127.0.0.1:" + port();
   }
 
   /** As clients of any language take it. */
@@ -171,14 +123,14 @@ public final class RabbitServer implements AutoCloseable {
               "-c",
               GUARD,
               PROGRAMS.resolve("rabbitmq-server").toString(),
-              home.resolve("console.log").toString());
-      builder.environment().putAll(environment);
+              home.console().toString());
+      builder.environment().putAll(home.environment());
       guard =
           builder.redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    await("start", START_LIMIT, () -> answers("127.0.0.1", port));
+    await("start", START_LIMIT, () -> answers("127.0.0.1", port()));
   }
 
   /**
@@ -255,7 +207,7 @@ public final class RabbitServer implements AutoCloseable {
   private String run(List<String> command) {
     try {
       ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-      builder.environment().putAll(environment);
+      builder.environment().putAll(home.environment());
       Process process = builder.start();
       String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       int exit = process.waitFor();
@@ -288,18 +240,9 @@ public final class RabbitServer implements AutoCloseable {
     while (!done.getAsBoolean()) {
       if (System.nanoTime() - end > 0) {
         throw new IllegalStateException(
-            "RabbitMQ did not " + what + " within " + limit.toSeconds() + " s: " + log());
+            "RabbitMQ did not " + what + " within " + limit.toSeconds() + " s: " + home.log());
       }
       LockSupport.parkNanos(20_000_000);
-    }
-  }
-
-  private String log() {
-    try {
-      Path console = home.resolve("console.log");
-      return Files.exists(console) ? Files.readString(console) : "(no output)";
-    } catch (IOException e) {
-      return e.toString();
     }
   }
 
@@ -310,40 +253,11 @@ public final class RabbitServer implements AutoCloseable {
     }
     closed = true;
     kill();
-    deleteTree(home);
+    home.delete();
     try {
       Runtime.getRuntime().removeShutdownHook(closeAtExit);
     } catch (IllegalStateException shuttingDown) {
       // The hook is what runs now.
-    }
-  }
-
-  private static void deleteTree(Path directory) {
-    try (Stream<Path> files = Files.walk(directory)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  /** Below the range for outgoing connections, so that none is taken during a restart. */
-  private static List<Integer> freePorts(int count) {
-    return new SplittableRandom()
-        .ints(1000, 15_000, 32_000)
-        .distinct()
-        .filter(RabbitServer::isFree)
-        .limit(count)
-        .boxed()
-        .toList();
-  }
-
-  private static boolean isFree(int port) {
-    try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-      return socket.isBound();
-    } catch (IOException taken) {
-      return false;
     }
   }
 }
