@@ -124,6 +124,23 @@ class DoctorTest {
   }
 
   @Test
+  @Tag("EN-23")
+  void aCatchUpThatHasStalledIsTrouble() throws Exception {
+    Desk desk = Desk.ready(folder);
+    desk.execute(
+        "select postrider.subscription_add_from('ann', 'shop', 'orders', 'mail', '2026-01-01')");
+    assertThat(desk.run("doctor").out()).containsPattern("ok +catch-up");
+    desk.execute("update postrider.replay_job set updated_at = now() - interval '6 minutes'");
+    assertThat(desk.run("doctor").out())
+        .containsPattern("trouble +catch-up .*: shop/orders#mail \\(replay 1\\)")
+        .contains("./postrider replay resume JOB");
+    desk.execute("update postrider.replay_job set updated_at = now(), state = 'stopped'");
+    assertThat(desk.run("doctor").out()).containsPattern("trouble +catch-up");
+    desk.run("replay", "resume", "1").ok();
+    assertThat(desk.run("doctor").out()).containsPattern("ok +catch-up");
+  }
+
+  @Test
   void everyRoleIsLookedAt() throws Exception {
     Desk desk = Desk.ready(folder);
     desk.run("migrate", "--roles").ok();

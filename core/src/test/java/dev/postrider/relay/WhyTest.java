@@ -15,7 +15,11 @@ import dev.postrider.message.Backoff;
 import dev.postrider.message.NewMessage;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.RetryPolicy;
+import dev.postrider.message.Route;
 import dev.postrider.operations.Pauses;
+import dev.postrider.operations.Subscriptions;
+import dev.postrider.replay.Pacer;
+import dev.postrider.replay.Replay;
 import dev.postrider.schema.Schema;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -92,6 +96,32 @@ class WhyTest {
     assertThat(ask(id).get(1).text()).contains("Destination here", "by bob");
     pauses.resume("ann", Pauses.Kind.TOPIC, "shop/orders");
     pauses.resume("ann", Pauses.Kind.DESTINATION, "here");
+    awaitKinds(id, Kind.DELIVERED);
+  }
+
+  @Test
+  @Tag("EN-23")
+  void theEarlierMessagesOfItsSubscription() throws Exception {
+    Replay replay = new Replay(post.database.dataSource(), Schema.DEFAULT);
+    Route mail = new Route("shop", "orders", "mail");
+    Long job =
+        new Subscriptions(post.database.dataSource(), Schema.DEFAULT)
+            .add("ann", mail, Instant.EPOCH);
+    assertThat(job).isNotNull();
+    post.start(
+        post.builder()
+            .destination("here", post.taking())
+            .route("shop", "*", "here")
+            .subscription("shop", "orders", "mail", "here"));
+    UUID id = post.send("orders", "k");
+    awaitKinds(id, Kind.CATCHING_UP);
+    assertThat(ask(id).get(0).text())
+        .startsWith("Subscription mail: It waits until")
+        .contains("replay " + job + ", running");
+    replay.stop("ann", job);
+    assertThat(ask(id).get(0).text()).contains("replay " + job + ", stopped");
+    replay.resume("ann", job);
+    replay.run("ann", job, Pacer.unlimited(), progress -> true);
     awaitKinds(id, Kind.DELIVERED);
   }
 

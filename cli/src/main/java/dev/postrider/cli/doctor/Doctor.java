@@ -31,6 +31,7 @@ public final class Doctor {
     OUTBOX.put("routes", WorkChecks::routes);
     OUTBOX.put("breakers", WorkChecks::breakers);
     OUTBOX.put("leases", WorkChecks::leases);
+    OUTBOX.put("catch-up", CatchUpCheck::look);
     OUTBOX.put("dead", WorkChecks::dead);
     OUTBOX.put("paused", WorkChecks::paused);
   }

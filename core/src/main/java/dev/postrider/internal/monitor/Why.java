@@ -32,6 +32,7 @@ public final class Why {
     DISCARDED,
     LEASED,
     LEASE_OVER,
+    CATCHING_UP,
     TOPIC_PAUSED,
     NO_RELAY,
     NO_ROUTE,
@@ -52,7 +53,8 @@ public final class Why {
    * @param subscription which one has not got it; empty for the default one
    * @param relay who holds it or, if it is paused, who paused it
    * @param other the message that it waits for
-   * @param count relays, attempts, lost leases or messages in front, depending on the reason
+   * @param count relays, attempts, lost leases or messages in front, or the number of a replay,
+   *     depending on the reason
    */
   public record Reason(
       UUID message,
@@ -82,6 +84,11 @@ public final class Why {
         case LEASE_OVER ->
             "The lease of relay %s ended at %s. A relay returns the message to the queue soon."
                 .formatted(relay, time(until));
+        case CATCHING_UP ->
+            "It waits until the subscription has its earlier messages: "
+                + (count == null
+                    ? "none are on their way."
+                    : "replay %d, %s, last step at %s.".formatted(count, code, time(since)));
         case TOPIC_PAUSED -> "Its topic is paused by " + relay + at(" since ", since) + ".";
         case NO_RELAY -> "No relay runs.";
         case NO_ROUTE -> "None of the relays has a route for its topic.";

@@ -32,7 +32,7 @@ begin
   v_topic := replace(replace(v_message.namespace, '%', '%25'), '/', '%2F') || '/' || v_message.topic;
 
   for v_queued in
-    select q.*, coalesce(s.subscription, '') as name
+    select q.*, coalesce(s.subscription, '') as name, q.route < 0 and s.topic_id > 0 as catching_up, s.id as route_id
       from postrider.queue_rows(array[p_id]) qr join postrider.queue q on q.ctid = qr.tid
       left join postrider.route s on s.id = abs(q.route)
      where not q.blocked and (p_subscription is null or q.subscription = p_subscription or q.route < 0)
@@ -51,6 +51,14 @@ begin
       continue;
     end if;
 
+    if v_queued.catching_up then
+      return query
+        select p_id, v_queued.name, 'catching_up', j.updated_at, null::timestamptz, null, null, null::uuid, j.state, j.id
+          from (select 1) one left join lateral (
+            select * from postrider.replay_job j where j.catch_up = v_queued.route_id and j.state <> 'done'
+             order by j.id desc limit 1) j on true;
+    end if;
+
     return query
       select p_id, v_queued.name, 'topic_paused', p.paused_at, null::timestamptz, p.paused_by, null, null::uuid, null,
              null::bigint
@@ -58,7 +66,7 @@ begin
        where p.kind = 'topic' and p.name = v_topic
           or p.kind = 'subscription'
              and p.name = v_topic || '#' || case v_queued.name when '' then 'default' else v_queued.name end;
-    v_any := found;
+    v_any := found or v_queued.catching_up;
 
     -- Where living relays send it: of each relay the most specific route, as the relay itself decides.
     v_loops := exists (
