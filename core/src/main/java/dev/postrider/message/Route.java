@@ -4,9 +4,15 @@ package dev.postrider.message;
  * Where a message is addressed to: a topic within a namespace. What a relay delivers also has the
  * subscription that it is delivered for. Immutable.
  *
- * @param subscription empty for the topic's default subscription
+ * @param subscription empty for the topic's default subscription; {@code default} means the same
  */
 public record Route(String namespace, String topic, String subscription) {
+  public Route {
+    if (subscription.equals("default")) {
+      subscription = "";
+    }
+  }
+
   /** A topic, or its default subscription. */
   public Route(String namespace, String topic) {
     this(namespace, topic, "");

@@ -1,5 +1,6 @@
 package dev.postrider.relay;
 
+import dev.postrider.error.DatabaseError;
 import dev.postrider.schema.Schema;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -7,6 +8,7 @@ import java.sql.SQLException;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Adds the subscriptions of a relay's configuration to their topics, each once. A relay adds and
@@ -26,18 +28,35 @@ final class Declarations {
   }
 
   /**
-   * Adds those that are not known to be there. Fails while a producer's transaction is open long.
+   * Adds those that are not known to be there. One that is refused does not stop the others; it
+   * fails at the end. It fails at once while a producer's transaction is open long: the others
+   * would wait for that, too.
    */
   void update(Connection connection) throws SQLException {
+    @Nullable SQLException refused = null;
     for (RouteBinding binding : List.copyOf(open)) {
-      try (PreparedStatement call = connection.prepareStatement(add)) {
-        call.setString(1, actor);
-        call.setString(2, binding.namespace());
-        call.setString(3, binding.topic());
-        call.setString(4, binding.subscription());
-        call.execute();
+      try {
+        add(connection, binding);
+        open.remove(binding);
+      } catch (SQLException e) {
+        if (DatabaseError.of(e) != DatabaseError.FATAL) {
+          throw e;
+        }
+        refused = refused == null ? e : refused;
       }
-      open.remove(binding);
+    }
+    if (refused != null) {
+      throw refused;
+    }
+  }
+
+  private void add(Connection connection, RouteBinding binding) throws SQLException {
+    try (PreparedStatement call = connection.prepareStatement(add)) {
+      call.setString(1, actor);
+      call.setString(2, binding.namespace());
+      call.setString(3, binding.topic());
+      call.setString(4, binding.subscription());
+      call.execute();
     }
   }
 }

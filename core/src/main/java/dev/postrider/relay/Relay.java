@@ -263,7 +263,8 @@ public final class Relay implements AutoCloseable {
      * subscription has its own progress: order, retries, dead letters, pause. The relay adds the
      * subscription to the topic in the database when it starts, and never removes it.
      *
-     * @param name the subscription's name within the topic
+     * @param name the subscription's name within the topic; {@code default} is the one that {@link
+     *     #route} serves
      */
     public Builder subscription(
         String namespace, String topic, String name, String destination, RouteOptions how) {

@@ -3,6 +3,7 @@ package dev.postrider.relay;
 import dev.postrider.destination.Destination;
 import dev.postrider.destination.DestinationOptions;
 import dev.postrider.internal.dispatch.Dispatcher;
+import dev.postrider.internal.protocol.SubscriptionName;
 import dev.postrider.message.PostriderException;
 import dev.postrider.observe.RelayListener;
 import java.time.Duration;
@@ -31,6 +32,10 @@ final class RelayParts {
       String subscription,
       String destination,
       RouteOptions options) {
+    PlannedRoute {
+      subscription = SubscriptionName.of(subscription);
+    }
+
     private String name() {
       return namespace + "/" + topic + (subscription.isEmpty() ? "" : "#" + subscription);
     }
@@ -72,6 +77,8 @@ final class RelayParts {
             "subscription %s has no exact topic; name the namespace and the topic, without *"
                 .formatted(route.name()));
       }
+      SubscriptionName.problem(route.subscription())
+          .ifPresent(problem -> wrong.add("subscription %s: %s".formatted(route.name(), problem)));
       if (route.named() && !named.add(route.name())) {
         wrong.add("subscription %s is given twice".formatted(route.name()));
       }

@@ -15,10 +15,12 @@ import dev.postrider.message.Outcome;
 import dev.postrider.message.PostriderException;
 import dev.postrider.message.RetryPolicy;
 import dev.postrider.message.Route;
+import dev.postrider.operations.Subscriptions;
 import dev.postrider.replay.Pacer;
 import dev.postrider.replay.Replay;
 import dev.postrider.replay.ReplayFilter;
 import dev.postrider.schema.Schema;
+import dev.postrider.testrules.NoSecondChance;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -41,6 +43,7 @@ import org.junit.jupiter.api.Timeout;
 /** One message, several destinations, each with its own progress. */
 @Tag("EN-23")
 @Timeout(120)
+@NoSecondChance
 class SubscriptionsTest {
   private static final Route MAIL = new Route("shop", "orders", "mail");
 
@@ -363,6 +366,64 @@ class SubscriptionsTest {
     Fleet fleet = new Fleet(post.database.dataSource(), Schema.DEFAULT);
     await().until(() -> fleet.read().unrouted().equals(List.of(new Route("shop", "orders"))));
     assertThat(relay.status().running()).isTrue();
+  }
+
+  /** Its topic has too long a name, which the database refuses. */
+  @Test
+  void oneThatIsRefusedDoesNotStopTheOthers() {
+    post.start(
+        post.builder()
+            .destination("here", taking("here"))
+            .subscription("shop", "t".repeat(201), "mail", "here")
+            .subscription("shop", "orders", "mail", "here"));
+    await()
+        .until(
+            () ->
+                post.database
+                    .column("select topic from postrider.subscription where name = 'mail'")
+                    .contains("orders"));
+    UUID id = post.send("orders", "k");
+    await().until(() -> ids("here").contains(id));
+  }
+
+  @Test
+  void theDefaultOneMayBeCalledByItsName() throws Exception {
+    Subscriptions subscriptions = new Subscriptions(post.database.dataSource(), Schema.DEFAULT);
+    post.start(
+        post.builder()
+            .destination("here", taking("here"))
+            .destination("mail", taking("mail"))
+            .subscription("shop", "orders", "default", "here")
+            .subscription("shop", "orders", "mail", "mail"));
+    UUID id = post.send("orders", "k");
+    await().until(() -> ids("here").contains(id) && ids("mail").contains(id));
+    assertThat(subscriptions.remove("ann", new Route("shop", "orders", "default"))).isTrue();
+    assertThat(subscriptions.add("ann", new Route("shop", "orders", "default"))).isTrue();
+    assertThat(subscriptions.list())
+        .filteredOn(Subscriptions.Subscription::active)
+        .extracting(each -> each.route().subscription())
+        .containsExactlyInAnyOrder("", "mail");
+  }
+
+  private Relay.Builder named(String name) {
+    return post.builder()
+        .destination("here", taking("here"))
+        .subscription("shop", "orders", name, "here");
+  }
+
+  @Test
+  void aRelayAndTheDatabaseRefuseTheSameNames() {
+    for (String name : List.of("a", "9", "A.b-c_9", "x".repeat(100))) {
+      named(name).build().close();
+      assertThat(add(name)).as(name).isTrue();
+    }
+    for (String name : List.of("a b", "-a", ".", "a#b", "ä", "a\n", "x".repeat(101))) {
+      assertThatThrownBy(() -> add(name)).as(name).rootCause().hasMessageContaining("name of a");
+      assertThatThrownBy(() -> named(name).build())
+          .as(name)
+          .isInstanceOf(PostriderException.class)
+          .hasMessageContaining("letters, digits, dots");
+    }
   }
 
   @Test

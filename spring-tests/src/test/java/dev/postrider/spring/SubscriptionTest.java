@@ -105,6 +105,23 @@ class SubscriptionTest {
   }
 
   @Test
+  void aBadNameIsReported() {
+    TestPostgres database = Apps.database();
+    assertThatThrownBy(
+            () ->
+                Apps.start(
+                        database,
+                        Shop.class,
+                        "postrider.destinations.events.type=stream",
+                        "postrider.routes[0].namespace=shop",
+                        "postrider.routes[0].topic=orders",
+                        "postrider.routes[0].subscription=no name",
+                        "postrider.routes[0].destination=events")
+                    .close())
+        .hasStackTraceContaining("The subscription shop/orders#no name has a bad name.");
+  }
+
+  @Test
   void twoOfOneNameAreReported() {
     TestPostgres database = Apps.database();
     assertThatThrownBy(() -> Apps.start(database, TwoOfOneName.class).close())

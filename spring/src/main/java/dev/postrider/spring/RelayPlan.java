@@ -2,6 +2,7 @@ package dev.postrider.spring;
 
 import dev.postrider.destination.Destination;
 import dev.postrider.error.DatabaseError;
+import dev.postrider.internal.protocol.SubscriptionName;
 import dev.postrider.internal.text.LogLine;
 import dev.postrider.message.PostriderException;
 import dev.postrider.message.RetryPolicy;
@@ -102,7 +103,7 @@ final class RelayPlan {
           new Line(
               marked.namespace(),
               marked.topic(),
-              named(marked.subscription()),
+              SubscriptionName.of(marked.subscription()),
               found.name(),
               usual,
               found));
@@ -115,15 +116,10 @@ final class RelayPlan {
     return new Line(
         Destinations.given(key + ".namespace", route.namespace(), "shop"),
         route.topic(),
-        named(route.subscription()),
+        SubscriptionName.of(route.subscription()),
         Destinations.given(key + ".destination", route.destination(), "broker"),
         RelaySettings.retry(usual, route.retry()),
         null);
-  }
-
-  /** The default subscription may be called by its name. */
-  private static String named(String subscription) {
-    return subscription.equals("default") ? "" : subscription;
   }
 
   /** The routes of a topic, one for each subscription; the default one comes first. */
@@ -246,6 +242,13 @@ final class RelayPlan {
             "The subscription %s has no exact topic.".formatted(line.topicName()),
             "Name its namespace and topic, without *.");
       }
+      SubscriptionName.problem(line.subscription())
+          .ifPresent(
+              problem -> {
+                throw new StartException(
+                    "The subscription %s has a bad name.".formatted(line.topicName()),
+                    "Correct it: %s.".formatted(problem));
+              });
       if (line.handler() == null && !names.contains(line.destination())) {
         throw new StartException(
             "The route of %s/%s names the destination \"%s\", which does not exist."

@@ -1,6 +1,7 @@
 package dev.postrider.cli.config;
 
 import dev.postrider.cli.settings.Section;
+import dev.postrider.internal.protocol.SubscriptionName;
 import dev.postrider.message.Backoff;
 import dev.postrider.message.RetryPolicy;
 import java.time.Duration;
@@ -38,7 +39,9 @@ final class Routes {
   private static RouteConfig route(Section section, RetryPolicy usual, Set<String> names) {
     String namespace = name(section, "namespace", section.required("namespace"));
     String topic = name(section, "topic", section.text("topic", RouteConfig.ANY));
-    String subscription = section.text("subscription", "");
+    String subscription = SubscriptionName.of(section.text("subscription", ""));
+    SubscriptionName.problem(subscription)
+        .ifPresent(problem -> section.problem("subscription", problem));
     if (!subscription.isEmpty()
         && (namespace.equals(RouteConfig.ANY) || topic.equals(RouteConfig.ANY))) {
       section.problem(

@@ -237,6 +237,26 @@ class ConfigReaderTest {
   }
 
   @Test
+  @Tag("EN-23")
+  void subscriptionsHaveNamesThatTheDatabaseTakes() throws Exception {
+    assertThat(
+            problems(
+                """
+                postrider:
+                  destinations:
+                    log: {type: log}
+                  routes:
+                    - {namespace: a, destination: log, subscription: default}
+                    - {namespace: a, topic: b, destination: log, subscription: mail}
+                    - {namespace: a, topic: b, destination: log, subscription: "no name"}
+                """,
+                Map.of()))
+        .containsExactly(
+            "postrider.yaml:7: postrider.routes[2].subscription: expected 1 to 100 letters, digits,"
+                + " dots, dashes and underscores, first a letter or digit, got \"no name\"");
+  }
+
+  @Test
   void aFileThatIsNotWhatItShouldBeIsRefusedWithItsLine() throws Exception {
     assertThat(problems("postrider:\n  relay: {batch-size: 1\n  x", Map.of()))
         .singleElement()

@@ -1,6 +1,7 @@
 package dev.postrider.server.api;
 
 import dev.postrider.access.Scope;
+import dev.postrider.internal.protocol.SubscriptionName;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -56,7 +57,7 @@ public final class Conditions {
 
   /** The name as the core has it: empty for the default subscription. */
   public static String subscription(String given) {
-    return given.equals(DEFAULT) ? "" : given;
+    return SubscriptionName.of(given);
   }
 
   public static List<Field> with(List<Field> fields, Field... more) {
