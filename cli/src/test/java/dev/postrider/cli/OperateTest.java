@@ -86,8 +86,24 @@ class OperateTest {
         .failed(1, "nothing was changed");
     assertThat(desk.run("subscriptions").ok()).containsPattern("mail +active +1");
     assertThat(desk.run("subscriptions", "remove", "shop/orders", "mail", "--yes").ok())
-        .contains("removed");
+        .contains("removed; 1 message waits for it");
     assertThat(desk.run("subscriptions").ok()).containsPattern("mail +removed +1");
+    assertThat(
+            desk.run(
+                    "subscriptions",
+                    "remove",
+                    "shop/orders",
+                    "mail",
+                    "--yes",
+                    "--json",
+                    "--discard",
+                    "--reason",
+                    "not needed")
+                .json())
+        .containsEntry("changed", false)
+        .containsEntry("discarded", 1)
+        .containsEntry("pending", 0)
+        .containsEntry("pending_at_least", false);
   }
 
   @Test

@@ -27,6 +27,7 @@ public final class Subscriptions {
       """;
   private static final String ADD = "select postrider.subscription_add(?, ?, ?, ?)";
   private static final String ADD_FROM = "select postrider.subscription_add_from(?, ?, ?, ?, ?, ?)";
+  private static final String PENDING = "select postrider.subscription_pending(?, ?, ?)";
   private static final String REMOVE = "select postrider.subscription_remove(?, ?, ?, ?)";
   private static final String DISCARD =
       "select discarded, audit from postrider.subscription_discard(?, ?, ?, ?, ?, ?, ?)";
@@ -54,6 +55,15 @@ public final class Subscriptions {
   /** The first thousand by name. */
   public List<Subscription> list() throws SQLException {
     return database.list(LIST, Subscriptions::subscription);
+  }
+
+  /**
+   * How many messages wait for a subscription or are in flight, counted up to {@link
+   * #PENDING_MOST}.
+   */
+  public long pending(Route route) throws SQLException {
+    return database.one(
+        PENDING, row -> row.getLong(1), route.namespace(), route.topic(), route.subscription());
   }
 
   /**

@@ -81,7 +81,12 @@ class SubscriptionCallsTest {
     assertThat(added.get("actor").stringValue()).startsWith("operator-");
     assertThat(added.get("detail").get("subscription").stringValue()).isEqualTo("mail");
 
-    assertThat(changed("/v1/subscriptions/remove", MAIL)).isTrue();
+    JsonNode removed = act("/v1/subscriptions/remove", MAIL).json();
+    assertThat(removed.get("changed").booleanValue()).isTrue();
+    assertThat(removed.get("pending").intValue()).isEqualTo(1);
+    assertThat(removed.get("pending_at_least").booleanValue()).isFalse();
+    assertThat(act("/v1/subscriptions/remove", MAIL).json().get("changed").booleanValue())
+        .isFalse();
     assertThat(items("/v1/subscriptions").get(1).get("active").booleanValue()).isFalse();
     assertThat(items("/v1/audit?limit=1").get(0).get("action").stringValue())
         .isEqualTo("subscription.remove");

@@ -30,7 +30,7 @@ import picocli.CommandLine.Parameters;
       "  ./postrider subscriptions remove shop/orders mail"
     })
 final class SubscriptionsCommand extends PostriderCommand {
-  private static final String DEFAULT = "default";
+  private static final long MOST = Subscriptions.PENDING_MOST - 1;
 
   @Override
   int run(Context context) throws Exception {
@@ -53,7 +53,7 @@ final class SubscriptionsCommand extends PostriderCommand {
           each.route().withoutSubscription(),
           MessageView.subscription(each.route()),
           each.catchingUp() ? "catching up" : each.active() ? "active" : "removed",
-          pending(each),
+          text(each.pending()),
           Words.time(each.createdAt()));
     }
     screen().table(table);
@@ -67,16 +67,18 @@ final class SubscriptionsCommand extends PostriderCommand {
         .with("subscription", MessageView.subscription(each.route()))
         .with("active", each.active())
         .with("catching_up", each.catchingUp())
-        .with("pending", Math.min(each.pending(), Subscriptions.PENDING_MOST - 1))
-        .with("pending_at_least", each.pending() >= Subscriptions.PENDING_MOST)
+        .with("pending", shown(each.pending()))
+        .with("pending_at_least", each.pending() > MOST)
         .with("created_at", each.createdAt())
         .map();
   }
 
-  private static String pending(Subscription each) {
-    return each.pending() < Subscriptions.PENDING_MOST
-        ? Long.toString(each.pending())
-        : (Subscriptions.PENDING_MOST - 1) + "+";
+  private static long shown(long pending) {
+    return Math.min(pending, MOST);
+  }
+
+  private static String text(long pending) {
+    return pending > MOST ? MOST + "+" : Long.toString(pending);
   }
 
   private static Route route(PostriderCommand command, String topic, String name) {
@@ -85,20 +87,20 @@ final class SubscriptionsCommand extends PostriderCommand {
       throw command.usage("a topic is named namespace/topic, got \"" + topic + "\"");
     }
     String namespace = topic.substring(0, slash).replace("%2F", "/").replace("%25", "%");
-    return new Route(namespace, topic.substring(slash + 1), name.equals(DEFAULT) ? "" : name);
+    return new Route(namespace, topic.substring(slash + 1), name);
   }
 
-  private static int answer(Context context, Route route, boolean changed, String what) {
+  private static Fields answer(Route route, boolean changed) {
+    return new Fields()
+        .with("namespace", route.namespace())
+        .with("topic", route.topic())
+        .with("subscription", MessageView.subscription(route))
+        .with("changed", changed);
+  }
+
+  private static int answer(Context context, Route route, Fields answer, String what) {
     if (context.json()) {
-      context
-          .screen()
-          .json(
-              new Fields()
-                  .with("namespace", route.namespace())
-                  .with("topic", route.topic())
-                  .with("subscription", MessageView.subscription(route))
-                  .with("changed", changed)
-                  .map());
+      context.screen().json(answer.map());
     } else {
       context
           .screen()
@@ -155,7 +157,7 @@ final class SubscriptionsCommand extends PostriderCommand {
         throw usage("--rate goes with --from");
       }
       boolean added = subscriptions.add(context.actor(), route);
-      return answer(context, route, added, added ? "added" : "was there already");
+      return answer(context, route, answer(route, added), added ? "added" : "was there already");
     }
 
     private int catchUp(Context context, Subscriptions subscriptions, Route route, String start)
@@ -165,7 +167,7 @@ final class SubscriptionsCommand extends PostriderCommand {
               ? subscriptions.add(context.actor(), route, UUID.fromString(start))
               : subscriptions.add(context.actor(), route, Options.time(this, "--from", start));
       if (job == null) {
-        return answer(context, route, false, "was there already");
+        return answer(context, route, answer(route, false), "was there already");
       }
       screen().note("added; its earlier messages come with replay " + job);
       Replay replay = new Replay(context.dataSource(), context.schema());
@@ -216,25 +218,27 @@ final class SubscriptionsCommand extends PostriderCommand {
       }
       Route route = route(this, topic, name);
       Subscriptions subscriptions = new Subscriptions(context.dataSource(), context.schema());
-      long pending =
-          subscriptions.list().stream()
-              .filter(each -> each.route().equals(route))
-              .mapToLong(Subscription::pending)
-              .findFirst()
-              .orElse(0);
       context.confirm(
           yes,
-          "%s %s for it; %s. Remove?"
+          "%s; %s. Remove?"
               .formatted(
-                  Words.count(pending, "message"),
-                  pending == 1 ? "waits" : "wait",
+                  waiting(subscriptions.pending(route)),
                   discard ? "they are discarded" : "they are still delivered"));
       boolean removed = subscriptions.remove(context.actor(), route);
+      Fields answer = answer(route, removed);
       if (reason != null) {
         long gone = subscriptions.discard(context.actor(), route, reason, count -> true);
+        answer.with("discarded", gone);
         context.screen().note("discarded " + Words.count(gone, "message"));
       }
-      return answer(context, route, removed, removed ? "removed" : "was not there");
+      long pending = subscriptions.pending(route);
+      answer.with("pending", shown(pending)).with("pending_at_least", pending > MOST);
+      return answer(
+          context, route, answer, removed ? "removed; " + waiting(pending) : "was not there");
+    }
+
+    private static String waiting(long pending) {
+      return "%s message%s for it".formatted(text(pending), pending == 1 ? " waits" : "s wait");
     }
   }
 }

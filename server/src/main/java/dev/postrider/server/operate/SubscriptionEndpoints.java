@@ -83,8 +83,25 @@ final class SubscriptionEndpoints {
    * Whether it was otherwise before.
    *
    * @param replay the job that brings earlier messages
+   * @param pending messages that still wait for a subscription that was removed, counted up to
+   *     10,000
+   * @param pendingAtLeast whether there are more
    */
-  record SubscriptionChange(@JsonUnwrapped Route route, boolean changed, @Nullable Long replay) {}
+  record SubscriptionChange(
+      @JsonUnwrapped Route route,
+      boolean changed,
+      @Nullable Long replay,
+      @Nullable Long pending,
+      @Nullable Boolean pendingAtLeast) {
+    SubscriptionChange(Route route, boolean changed, @Nullable Long replay) {
+      this(route, changed, replay, null, null);
+    }
+
+    SubscriptionChange withPending(long count) {
+      long most = Subscriptions.PENDING_MOST - 1;
+      return new SubscriptionChange(route, changed, replay, Math.min(count, most), count > most);
+    }
+  }
 
   List<Endpoint> list() {
     return List.of(
@@ -115,7 +132,7 @@ final class SubscriptionEndpoints {
                 "/v1/subscriptions/remove",
                 "Remove one: what waits for it is still delivered, but it gets nothing new")
             .problems(409)
-            .handledBy(call -> change(call, route -> subscriptions.remove(call.actor(), route))),
+            .handledBy(this::remove),
         Endpoint.post("/v1/subscriptions/discard", Permission.OPERATE)
             .about("subscriptions", "Discard what waits for a removed one")
             .body(NAMED)
@@ -176,6 +193,11 @@ final class SubscriptionEndpoints {
     } catch (SQLException e) {
       throw known(e);
     }
+  }
+
+  private SubscriptionChange remove(Call call) throws SQLException {
+    return change(call, route -> subscriptions.remove(call.actor(), route))
+        .withPending(subscriptions.pending(route(call)));
   }
 
   private Done discard(Call call) throws SQLException {
