@@ -29,6 +29,7 @@ import dev.postrider.server.stream.StreamConfig;
 import dev.postrider.stream.StreamDestination;
 import dev.postrider.testkit.RabbitServer;
 import dev.postrider.testkit.TestPostgres;
+import dev.postrider.testrules.NoSecondChance;
 import dev.postrider.webhook.WebhookConfig;
 import dev.postrider.webhook.WebhookDestination;
 import java.net.InetAddress;
@@ -67,6 +68,7 @@ import org.junit.jupiter.api.Timeout;
 /** One topic with five subscriptions, each with a real receiver of another kind. */
 @Tag("EN-23")
 @Timeout(240)
+@NoSecondChance
 class FiveSubscriptionsTest {
   private static final int KEYS = 10;
   private static final int BATCH = 300;

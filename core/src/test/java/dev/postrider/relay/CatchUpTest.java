@@ -13,6 +13,7 @@ import dev.postrider.replay.Pacer;
 import dev.postrider.replay.Replay;
 import dev.postrider.replay.ReplayJob;
 import dev.postrider.schema.Schema;
+import dev.postrider.testrules.NoSecondChance;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -35,6 +36,7 @@ import org.junit.jupiter.api.Timeout;
 /** A subscription that begins in the past. */
 @Tag("EN-23")
 @Timeout(180)
+@NoSecondChance
 class CatchUpTest {
   private static final Route MAIL = new Route("shop", "orders", "mail");
   private static final int KEYS = 7;

@@ -8,6 +8,7 @@ import dev.postrider.destination.DestinationOptions;
 import dev.postrider.destination.HandlerDestination;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
+import dev.postrider.testrules.NoSecondChance;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Queue;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Fan-out of much, in small steps, and to many. */
 @Tag("EN-23")
 @Timeout(240)
+@NoSecondChance
 class FanOutLoadTest {
   private static final Duration LIMIT = Duration.ofMinutes(3);
 

@@ -10,6 +10,7 @@ import dev.postrider.message.Outcome;
 import dev.postrider.message.Route;
 import dev.postrider.operations.Subscriptions;
 import dev.postrider.schema.Schema;
+import dev.postrider.testrules.NoSecondChance;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.Timeout;
  */
 @Tag("EN-23")
 @Timeout(120)
+@NoSecondChance
 class SubscriptionDiscardTest {
   private static final Route ORDERS = new Route("shop", "orders");
   private static final Route MAIL = new Route("shop", "orders", "mail");
