@@ -112,7 +112,7 @@ class DestinationTest {
       untilDelivered(database);
     }
     GetResponse message = taken(name);
-    assertThat(message.getEnvelope().getRoutingKey()).isEqualTo("order.created");
+    assertThat(message.getEnvelope().getRoutingKey()).isEqualTo("shop.orders");
     assertThat(new String(message.getBody(), StandardCharsets.UTF_8)).contains("\"payload\"");
   }
 
@@ -134,7 +134,8 @@ class DestinationTest {
                 "spring.rabbitmq.host=" + uri.getHost(),
                 "spring.rabbitmq.port=" + (uri.getPort() < 0 ? 5672 : uri.getPort()),
                 "spring.rabbitmq.username=" + login[0],
-                "spring.rabbitmq.password=" + login[1]))) {
+                "spring.rabbitmq.password=" + login[1],
+                "postrider.destinations.broker.routing-key={aggregate_type}.{event_type}"))) {
       publish(app);
       untilDelivered(database);
     }

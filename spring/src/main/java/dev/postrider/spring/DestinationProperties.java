@@ -29,7 +29,8 @@ import org.springframework.util.unit.DataSize;
  * @param connectionName RabbitMQ: name of the connection, which the broker shows.
  * @param heartbeat RabbitMQ: interval of heartbeats.
  * @param exchange RabbitMQ: exchange, may contain templates.
- * @param routingKey RabbitMQ: template of the routing key.
+ * @param routingKey RabbitMQ: template of the routing key. Its default has fields that every
+ *     message has.
  * @param mandatory RabbitMQ: whether a message that no queue takes is an error.
  * @param confirmTimeout RabbitMQ: time for the broker's confirmation.
  * @param channels RabbitMQ: channels that messages are spread over.
@@ -76,7 +77,7 @@ public record DestinationProperties(
     @DefaultValue("postrider") String connectionName,
     @DefaultValue("5s") Duration heartbeat,
     @Nullable String exchange,
-    @DefaultValue("{aggregate_type}.{event_type}") String routingKey,
+    @DefaultValue("{namespace}.{topic}") String routingKey,
     @DefaultValue("true") boolean mandatory,
     @DefaultValue("20s") Duration confirmTimeout,
     @DefaultValue("4") int channels,
