@@ -2,10 +2,18 @@ package dev.postrider.spring.modulith;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.GetResponse;
 import dev.postrider.spring.OutsideTransactionException;
 import dev.postrider.testkit.TestPostgres;
+import dev.postrider.testkit.TestRabbit;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -24,6 +32,11 @@ import org.springframework.transaction.support.TransactionTemplate;
 @Tag("OP-5")
 class ModulithTest {
   private static final TestPostgres DATABASE = TestPostgres.start();
+  private static final String KEYS =
+      """
+      select m.ordering_key from postrider.message m join postrider.route r on r.id = m.route
+       where r.topic = '%s' order by m.id
+      """;
   private static final AtomicInteger MAPPED = new AtomicInteger();
 
   @Externalized("orders::#{orderId()}")
@@ -45,6 +58,10 @@ class ModulithTest {
   @Externalized("#{'notices-' + topic()}")
   record Noticed(String topic) {}
 
+  /** Its key is a name that somebody chose. */
+  @Externalized("customers::#{id()}")
+  record Registered(String id, String name) {}
+
   static class Customers {
     public String of(String order) {
       return "c" + order;
@@ -64,6 +81,7 @@ class ModulithTest {
                 return new Completed(event.orderId());
               })
           .mapping(OrderShipped.class, event -> new Shipped("post"))
+          .routeKey(Registered.class, Registered::name)
           .headers(OrderCompleted.class, event -> java.util.Map.of("source", "shop"))
           .build();
     }
@@ -125,6 +143,51 @@ class ModulithTest {
               "shop orders-acme customer-c2 {\"carrier\":\"post\"}");
       assertThat(messages("refunds")).containsExactly("shop refunds customer-3 {\"id\":\"3\"}");
       assertThat(messages("notices-a")).containsExactly("shop notices-a {\"topic\":\"a\"}");
+    }
+  }
+
+  @Test
+  void textOfAnEventIsNeverEvaluated() {
+    String attack = "#{T(java.lang.System).setProperty('postrider.attacked', 'yes')}";
+    try (var app = start()) {
+      publish(app, new Registered("1", attack), new Registered("2", "ann #{id()}"));
+      assertThat(DATABASE.column(KEYS.formatted("customers")))
+          .containsExactly(attack, "ann #{id()}");
+      assertThat(System.getProperty("postrider.attacked")).isNull();
+    }
+  }
+
+  @Test
+  void anEventArrivesThroughRabbit() throws Exception {
+    String name = "modulith-" + UUID.randomUUID();
+    String broker = "postrider.destinations.broker.";
+    TestPostgres database = DATABASE.another("modulith_rabbit");
+    try (var app =
+        start(
+            "spring.datasource.url=" + database.jdbcUrl(),
+            broker + "type=rabbitmq",
+            broker + "uri=" + TestRabbit.uri(),
+            broker + "exchange=" + name,
+            broker + "topology.exchanges[0].name=" + name,
+            broker + "topology.queues[0].name=" + name,
+            broker + "topology.bindings[0].queue=" + name,
+            broker + "topology.bindings[0].exchange=" + name,
+            broker + "topology.bindings[0].routing-key=shop.orders",
+            "postrider.routes[0].namespace=shop",
+            "postrider.routes[0].destination=broker")) {
+      publish(app, new OrderCompleted("7", "hidden"));
+      await()
+          .atMost(Duration.ofSeconds(30))
+          .untilAsserted(
+              () -> assertThat(database.count("select count(*) from postrider.queue")).isZero());
+    }
+    assertThat(database.column("select code from postrider.dead_letter")).isEmpty();
+    ConnectionFactory factory = new ConnectionFactory();
+    factory.setUri(TestRabbit.uri());
+    try (Connection connection = factory.newConnection()) {
+      GetResponse message = connection.createChannel().basicGet(name, true);
+      assertThat(new String(message.getBody(), StandardCharsets.UTF_8))
+          .contains("{\"number\":\"7\"}");
     }
   }
 
