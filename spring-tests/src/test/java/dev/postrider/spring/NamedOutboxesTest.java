@@ -1,9 +1,11 @@
 package dev.postrider.spring;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.postrider.message.Enqueued;
 import dev.postrider.message.NewMessage;
 import dev.postrider.testkit.TestPostgres;
 import java.util.List;
@@ -65,6 +67,14 @@ class NamedOutboxesTest {
     }
   }
 
+  /** Says which outbox it heard of. */
+  record Listener(String outbox, List<String> heard) implements PublishListener {
+    @Override
+    public void published(NewMessage message, Enqueued answer) {
+      heard.add(outbox + " " + new String(message.payload(), UTF_8));
+    }
+  }
+
   record Both(TransactionalOutbox orders, TransactionalOutbox billing) {}
 
   @Configuration(proxyBeanMethods = false)
@@ -103,6 +113,23 @@ class NamedOutboxesTest {
     @Bean
     Both both(TransactionalOutbox orders, @Qualifier("billing") TransactionalOutbox billing) {
       return new Both(orders, billing);
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  @EnableAutoConfiguration
+  static class Heard extends Shop {
+    private final List<String> all = new CopyOnWriteArrayList<>();
+
+    @Bean
+    Listener first() {
+      return new Listener("first", all);
+    }
+
+    @Bean
+    @Qualifier("billing")
+    Listener second() {
+      return new Listener("billing", all);
     }
   }
 
@@ -182,6 +209,18 @@ class NamedOutboxesTest {
     }
     assertThat(orders.count("select count(*) from postrider.message")).isEqualTo(1);
     assertThat(billing.count("select count(*) from postrider.message")).isEqualTo(2);
+  }
+
+  @Test
+  void aListenerHearsOfTheOutboxThatItsQualifierNames() {
+    TestPostgres orders = Apps.database();
+    TestPostgres billing = Apps.database();
+    try (var app = start(Heard.class, orders, billing, "postrider.relay.enabled=false")) {
+      Both both = app.getBean(Both.class);
+      in(app, "orderTransactions", () -> both.orders().publish(message("orders", "1")));
+      in(app, "billingTransactions", () -> both.billing().publish(message("orders", "2")));
+      assertThat(app.getBean(Heard.class).all).containsExactly("first 1", "billing 2");
+    }
   }
 
   @Test

@@ -4,9 +4,12 @@ import dev.postrider.destination.Destination;
 import dev.postrider.destination.DestinationOptions;
 import dev.postrider.envelope.Envelope;
 import dev.postrider.message.PostriderException;
+import dev.postrider.schema.Schema;
 import dev.postrider.spring.DestinationProperties.EnvelopeName;
 import dev.postrider.stream.StreamDestination;
+import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.ssl.NoSuchSslBundleException;
@@ -17,22 +20,26 @@ import org.springframework.util.ClassUtils;
 /** Opens the destinations of the properties. */
 final class Destinations {
   private final String prefix;
-  private final OutboxSchema database;
+  private final Schema schema;
+  private final Supplier<DataSource> connections;
   private final SpringBrokers brokers;
   private final ObjectProvider<SslBundles> bundles;
   private final @Nullable ClassLoader classes;
 
   /**
    * @param prefix of the outbox's properties
+   * @param connections the relay's own, for destinations in the database
    */
   Destinations(
       String prefix,
-      OutboxSchema database,
+      Schema schema,
+      Supplier<DataSource> connections,
       SpringBrokers brokers,
       ObjectProvider<SslBundles> bundles,
       @Nullable ClassLoader classes) {
     this.prefix = prefix;
-    this.database = database;
+    this.schema = schema;
+    this.connections = connections;
     this.brokers = brokers;
     this.bundles = bundles;
     this.classes = classes;
@@ -55,7 +62,7 @@ final class Destinations {
     String key = prefix + ".destinations." + name;
     try {
       return switch (given(key + ".type", settings.type(), "rabbitmq")) {
-        case "stream" -> new StreamDestination(database.dataSource(), database.schema());
+        case "stream" -> new StreamDestination(connections.get(), schema);
         case "rabbitmq" -> {
           require(key, "rabbitmq", "dev.postrider.rabbitmq.RabbitDestination");
           requireRabbitClient();

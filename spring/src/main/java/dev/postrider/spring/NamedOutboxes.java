@@ -1,6 +1,5 @@
 package dev.postrider.spring;
 
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -47,7 +46,7 @@ final class NamedOutboxes {
 
   TransactionalOutbox outbox(String name) {
     Named named = named(name);
-    return parts.outbox(named.settings(), named.database(), named::plan, List.of(), named.wake());
+    return parts.outbox(name, named.settings(), named.database(), named::plan, named.wake());
   }
 
   OutboxRelay relay(String name) {

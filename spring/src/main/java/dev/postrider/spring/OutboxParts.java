@@ -7,13 +7,17 @@ import dev.postrider.message.PostriderException;
 import dev.postrider.observe.RelayListener;
 import dev.postrider.schema.Schema;
 import dev.postrider.spring.PostriderAutoConfiguration.PersistenceFlush;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -79,29 +83,35 @@ final class OutboxParts {
             beans.getBeanProvider(PlatformTransactionManager.class),
             beans.getBeanProvider(HandlerScope.class).getIfAvailable(() -> HandlerScope.NONE));
     String prefix = prefix(name);
+    Supplier<DataSource> connections =
+        () -> connections(name, settings.relay(), database.dataSource());
     return new RelayPlan(
         prefix,
         settings,
         database,
         new Destinations(
             prefix,
-            database,
+            database.schema(),
+            connections,
             new SpringBrokers(beans),
             beans.getBeanProvider(SslBundles.class),
             beans.getBeanClassLoader()),
         new Handlers(beans, database, parts),
-        () -> connections(name, settings.relay(), database.dataSource()));
+        connections);
   }
 
   private static String prefix(String outbox) {
     return outbox.isEmpty() ? "postrider" : "postrider.outboxes." + outbox;
   }
 
+  /**
+   * @param name of the outbox; empty for the one without a name
+   */
   TransactionalOutbox outbox(
+      String name,
       OutboxProperties settings,
       OutboxSchema database,
       Supplier<RelayPlan> plan,
-      List<PublishListener> listeners,
       LocalWake wake) {
     boolean relays = properties.relay().enabled() && settings.relay().enabled();
     return new TransactionalOutbox(
@@ -118,8 +128,24 @@ final class OutboxParts {
                 relays,
                 () -> plan.get().lines(),
                 wake::name),
-            listeners,
+            listeners(name),
             wake));
+  }
+
+  /** Those with the name of an outbox as qualifier are for that one, the others for the first. */
+  private List<PublishListener> listeners(String outbox) {
+    Set<String> names = outbox.isEmpty() ? properties.outboxes().keySet() : Set.of(outbox);
+    Set<PublishListener> qualified = Collections.newSetFromMap(new IdentityHashMap<>());
+    for (String name : names) {
+      qualified.addAll(
+          BeanFactoryAnnotationUtils.qualifiedBeansOfType(beans, PublishListener.class, name)
+              .values());
+    }
+    return beans
+        .getBeanProvider(PublishListener.class)
+        .orderedStream()
+        .filter(listener -> qualified.contains(listener) != outbox.isEmpty())
+        .toList();
   }
 
   OutboxRelay relay(RelayPlan plan, LocalWake wake) {

@@ -79,10 +79,8 @@ public class PostriderAutoConfiguration {
       PostriderProperties properties,
       OutboxSchema schema,
       ObjectProvider<RelayPlan> plan,
-      ObjectProvider<PublishListener> listeners,
       LocalWake wake) {
-    return parts.outbox(
-        properties.first(), schema, plan::getObject, listeners.orderedStream().toList(), wake);
+    return parts.outbox("", properties.first(), schema, plan::getObject, wake);
   }
 
   /** Writes what the persistence contexts hold back. */

@@ -3,7 +3,10 @@ package dev.postrider.spring;
 import dev.postrider.message.Enqueued;
 import dev.postrider.message.NewMessage;
 
-/** A bean that hears of published messages. Must be thread-safe. */
+/**
+ * A bean that hears of the messages that the outbox without a name published. With the name of an
+ * outbox as qualifier it hears of that one's messages instead. Must be thread-safe.
+ */
 @FunctionalInterface
 public interface PublishListener {
   /**
