@@ -154,6 +154,24 @@ class UnroutedTest {
     assertThat(output).doesNotContain("outbox_publish_unrouted");
   }
 
+  @Test
+  void aRelayThatStoppedCountsForADay() {
+    TestPostgres database = Apps.database();
+    String recorded = "select count(*) from postrider.relay_route";
+    try (var relay = Apps.start(database, Shop.class)) {
+      await().untilAsserted(() -> assertThat(database.count(recorded)).isPositive());
+      assertThat(relay.isRunning()).isTrue();
+    }
+    try (var app = Apps.start(database, Producer.class, NO_RELAY, "postrider.unrouted=fail")) {
+      publish(app, "orders");
+    }
+    database.execute("update postrider.worker set seen_at = now() - interval '25 hours'");
+    try (var app = Apps.start(database, Producer.class, NO_RELAY, "postrider.unrouted=fail")) {
+      assertThatThrownBy(() -> publish(app, "orders")).isInstanceOf(NoRouteException.class);
+    }
+    assertThat(database.count(recorded)).isPositive();
+  }
+
   /** Its login may only publish: neither the schema nor the routes can be looked at. */
   @Test
   void aLoginThatMayOnlyPublishStartsAndPublishes() {

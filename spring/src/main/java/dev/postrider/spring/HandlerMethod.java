@@ -49,6 +49,12 @@ final class HandlerMethod implements MessageHandler {
         arguments.add(Message::headers);
       } else if (type == int.class) {
         arguments.add(Message::attempt);
+      } else if (parameter.resolve() == null) {
+        throw new StartException(
+            "The @OutboxHandler method %s takes a %s, and %s does not say what that is."
+                .formatted(
+                    method, method.getGenericParameterTypes()[i].getTypeName(), bean.getName()),
+            "Declare a class or record as the type of the parameter.");
       } else if (parameter.hasGenerics()) {
         throw new StartException(
             "The @OutboxHandler method %s takes a %s.".formatted(method, parameter),
@@ -103,7 +109,7 @@ final class HandlerMethod implements MessageHandler {
       return call(message);
     } catch (UnreadablePayloadException e) {
       throw e;
-    } catch (Exception e) {
+    } catch (Exception | Error e) {
       for (Class<? extends Throwable> type : terminal) {
         if (type.isInstance(e)) {
           return Outcome.terminal("handler_refused", ErrorReport.of(e));

@@ -20,6 +20,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.MethodIntrospector;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.transaction.PlatformTransactionManager;
 
@@ -78,7 +79,7 @@ final class Handlers {
       }
       Class<?> type = type(bean);
       if (type != null && !type.getName().startsWith("org.springframework.")) {
-        marked(type)
+        marked(bean, type)
             .forEach(
                 (method, mark) -> {
                   if (serves(method, mark)) {
@@ -91,6 +92,14 @@ final class Handlers {
   }
 
   private @Nullable Class<?> type(String bean) {
+    try {
+      return target(bean);
+    } catch (RuntimeException | LinkageError e) {
+      throw unreadable(bean, e);
+    }
+  }
+
+  private @Nullable Class<?> target(String bean) {
     Class<?> type = AutoProxyUtils.determineTargetClass(beans, bean);
     return type != null && ScopedObject.class.isAssignableFrom(type)
         ? AutoProxyUtils.determineTargetClass(beans, ScopedProxyUtils.getTargetBeanName(bean))
@@ -108,11 +117,23 @@ final class Handlers {
     return mark.outbox().equals(parts.outbox());
   }
 
-  private static Map<Method, OutboxHandler> marked(Class<?> type) {
-    return MethodIntrospector.selectMethods(
-        type,
-        (MethodIntrospector.MetadataLookup<@Nullable OutboxHandler>)
-            method -> AnnotatedElementUtils.findMergedAnnotation(method, OutboxHandler.class));
+  private static Map<Method, OutboxHandler> marked(String bean, Class<?> type) {
+    try {
+      return MethodIntrospector.selectMethods(
+          type,
+          (MethodIntrospector.MetadataLookup<@Nullable OutboxHandler>)
+              method -> AnnotatedElementUtils.findMergedAnnotation(method, OutboxHandler.class));
+    } catch (RuntimeException | LinkageError e) {
+      throw unreadable(bean, e);
+    }
+  }
+
+  private static StartException unreadable(String bean, Throwable cause) {
+    return new StartException(
+        "The bean \"%s\" cannot be searched for @OutboxHandler methods: %s"
+            .formatted(bean, NestedExceptionUtils.getMostSpecificCause(cause)),
+        "Add what is missing to the class path, or remove the bean.",
+        cause);
   }
 
   private Found handler(String bean, Class<?> type, Method method, OutboxHandler mark) {

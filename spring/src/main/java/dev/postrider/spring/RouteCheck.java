@@ -28,13 +28,14 @@ final class RouteCheck {
   private static final String NOT_ALLOWED = "42501";
 
   // A loop on the lease store does not say what it serves. A worker without a record is a relay
-  // that
-  // is just starting; that of this application does not count, since its routes are known.
+  // that is just starting; that of this application does not count, since its routes are known.
   private static final String ROUTED =
       """
       select case
         when exists (select from postrider.relay_route t
-                      where t.namespace in (?::text, '*') and t.topic in (?::text, '*'))
+                       join postrider.worker w on w.id = t.worker
+                      where t.namespace in (?::text, '*') and t.topic in (?::text, '*')
+                        and w.seen_at > now() - interval '1 day')
           or exists (select from postrider.route r
                       where r.namespace = ?::text and r.topic = ?::text and r.fans_out)
           or exists (select from postrider.worker w
