@@ -11,8 +11,10 @@ import dev.postrider.message.NewMessage;
 import dev.postrider.testkit.TestPostgres;
 import dev.postrider.testkit.TestRabbit;
 import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.tracing.Tracer;
+import io.micrometer.tracing.handler.TracingObservationHandler;
 import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
@@ -53,7 +55,31 @@ class ObservationTest {
 
   @Configuration(proxyBeanMethods = false)
   @EnableAutoConfiguration
-  static class Nothing {}
+  static class Nothing {
+    final List<String> deliveries = new CopyOnWriteArrayList<>();
+
+    @Bean
+    ObservationHandler<Observation.Context> recorder() {
+      return new ObservationHandler<>() {
+        @Override
+        public boolean supportsContext(Observation.Context context) {
+          return "outbox.deliver".equals(context.getName());
+        }
+
+        @Override
+        public void onStop(Observation.Context context) {
+          TracingObservationHandler.TracingContext tracing =
+              context.getRequired(TracingObservationHandler.TracingContext.class);
+          deliveries.add(
+              "%s %s %s"
+                  .formatted(
+                      tracing.getSpan().context().traceId(),
+                      context.getLowCardinalityKeyValue("destination").getValue(),
+                      context.getLowCardinalityKeyValue("outcome").getValue()));
+        }
+      };
+    }
+  }
 
   @Configuration(proxyBeanMethods = false)
   @EnableAutoConfiguration
@@ -87,6 +113,8 @@ class ObservationTest {
             "postrider.routes[0].destination=broker")) {
       String trace = publish(app);
       await().untilAsserted(() -> assertThat(database.count(WAITING)).isZero());
+      assertThat(app.getBean(Nothing.class).deliveries)
+          .containsExactly(trace + " broker delivered");
       ConnectionFactory factory = new ConnectionFactory();
       factory.setUri(TestRabbit.uri());
       try (Connection connection = factory.newConnection()) {

@@ -12,6 +12,7 @@ import javax.net.ssl.SSLContext;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.ssl.NoSuchSslBundleException;
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
@@ -24,6 +25,7 @@ final class Destinations {
   private final Supplier<DataSource> connections;
   private final SpringBrokers brokers;
   private final ObjectProvider<SslBundles> bundles;
+  private final ObjectProvider<DeliveryScope> scopes;
   private final @Nullable ClassLoader classes;
 
   /**
@@ -34,15 +36,14 @@ final class Destinations {
       String prefix,
       Schema schema,
       Supplier<DataSource> connections,
-      SpringBrokers brokers,
-      ObjectProvider<SslBundles> bundles,
-      @Nullable ClassLoader classes) {
+      ConfigurableListableBeanFactory beans) {
     this.prefix = prefix;
     this.schema = schema;
     this.connections = connections;
-    this.brokers = brokers;
-    this.bundles = bundles;
-    this.classes = classes;
+    this.brokers = new SpringBrokers(beans);
+    this.bundles = beans.getBeanProvider(SslBundles.class);
+    this.scopes = beans.getBeanProvider(DeliveryScope.class);
+    this.classes = beans.getBeanClassLoader();
   }
 
   static DestinationOptions options(DestinationProperties settings) {
@@ -61,26 +62,7 @@ final class Destinations {
   Destination open(String name, DestinationProperties settings) {
     String key = prefix + ".destinations." + name;
     try {
-      return switch (given(key + ".type", settings.type(), "rabbitmq")) {
-        case "stream" -> new StreamDestination(connections.get(), schema);
-        case "rabbitmq" -> {
-          require(key, "rabbitmq", "dev.postrider.rabbitmq.RabbitDestination");
-          requireRabbitClient();
-          yield RabbitOpener.open(key, settings, brokers, tls(settings));
-        }
-        case "kafka" -> {
-          require(key, "kafka", "dev.postrider.kafka.KafkaDestination");
-          yield KafkaOpener.open(key, settings, brokers, bundle(settings));
-        }
-        case "webhook" -> {
-          require(key, "webhook", "dev.postrider.webhook.WebhookDestination");
-          yield WebhookOpener.open(key, settings, tls(settings));
-        }
-        default ->
-            throw new StartException(
-                "%s.type is \"%s\".".formatted(key, settings.type()),
-                "Set it to one of rabbitmq, kafka, webhook, stream.");
-      };
+      return scopes.getIfAvailable(() -> DeliveryScope.NONE).around(name, opened(key, settings));
     } catch (StartException e) {
       throw e;
     } catch (PostriderException | NoSuchSslBundleException e) {
@@ -89,6 +71,29 @@ final class Destinations {
           "Correct the settings under " + key + ".",
           e);
     }
+  }
+
+  private Destination opened(String key, DestinationProperties settings) {
+    return switch (given(key + ".type", settings.type(), "rabbitmq")) {
+      case "stream" -> new StreamDestination(connections.get(), schema);
+      case "rabbitmq" -> {
+        require(key, "rabbitmq", "dev.postrider.rabbitmq.RabbitDestination");
+        requireRabbitClient();
+        yield RabbitOpener.open(key, settings, brokers, tls(settings));
+      }
+      case "kafka" -> {
+        require(key, "kafka", "dev.postrider.kafka.KafkaDestination");
+        yield KafkaOpener.open(key, settings, brokers, bundle(settings));
+      }
+      case "webhook" -> {
+        require(key, "webhook", "dev.postrider.webhook.WebhookDestination");
+        yield WebhookOpener.open(key, settings, tls(settings));
+      }
+      default ->
+          throw new StartException(
+              "%s.type is \"%s\".".formatted(key, settings.type()),
+              "Set it to one of rabbitmq, kafka, webhook, stream.");
+    };
   }
 
   private @Nullable SSLContext tls(DestinationProperties settings) {

@@ -1,5 +1,6 @@
 package dev.postrider.spring;
 
+import dev.postrider.destination.Destination;
 import dev.postrider.destination.MessageHandler;
 import dev.postrider.message.Message;
 import dev.postrider.message.NewMessage;
@@ -16,10 +17,11 @@ import java.util.Objects;
 import java.util.function.Function;
 
 /**
- * Observes publishing and handling. With tracing, the trace of the publisher travels in the headers
- * of the message, so that handlers and the consumers of a broker continue it. Thread-safe.
+ * Observes publishing, handling and delivering. With tracing, the trace of the publisher travels in
+ * the headers of the message, so that handlers and the consumers of a broker continue it.
+ * Thread-safe.
  */
-final class Observations implements PublishScope, HandlerScope {
+final class Observations implements PublishScope, HandlerScope, DeliveryScope {
   private final ObservationRegistry registry;
 
   Observations(ObservationRegistry registry) {
@@ -78,18 +80,33 @@ final class Observations implements PublishScope, HandlerScope {
 
   @Override
   public Outcome call(String name, Message message, MessageHandler handler) throws Exception {
-    ReceiverContext<Message> context =
-        new ReceiverContext<>(
-            (carrier, key) -> carrier == null ? null : carrier.headers().get(key), Kind.CONSUMER);
-    context.setCarrier(message);
     Outcome outcome =
-        Observation.createNotStarted("outbox.handle", () -> context, registry)
-            .contextualName(message.route() + " handle")
+        received("handle", Kind.CONSUMER, message)
             .lowCardinalityKeyValue("handler", name)
-            .lowCardinalityKeyValue("namespace", message.route().namespace())
-            .lowCardinalityKeyValue("topic", message.route().topic())
-            .highCardinalityKeyValue("message.id", message.id().toString())
             .observeChecked(() -> handler.handle(message));
     return Objects.requireNonNull(outcome);
+  }
+
+  @Override
+  public Destination around(String name, Destination destination) {
+    return new ObservedDestination(
+        destination,
+        message ->
+            received("deliver", Kind.PRODUCER, message)
+                .lowCardinalityKeyValue("destination", name)
+                .start());
+  }
+
+  /** Continues the trace of the publisher. */
+  private Observation received(String what, Kind kind, Message message) {
+    ReceiverContext<Message> context =
+        new ReceiverContext<>(
+            (carrier, key) -> carrier == null ? null : carrier.headers().get(key), kind);
+    context.setCarrier(message);
+    return Observation.createNotStarted("outbox." + what, () -> context, registry)
+        .contextualName(message.route() + " " + what)
+        .lowCardinalityKeyValue("namespace", message.route().namespace())
+        .lowCardinalityKeyValue("topic", message.route().topic())
+        .highCardinalityKeyValue("message.id", message.id().toString());
   }
 }

@@ -58,6 +58,6 @@ public @interface OutboxHandler {
    */
   boolean once() default false;
 
-  /** Exceptions after which another attempt is useless: the message is dead at once. */
+  /** Exceptions and errors after which another attempt is useless: the message is dead at once. */
   Class<? extends Throwable>[] terminal() default {};
 }

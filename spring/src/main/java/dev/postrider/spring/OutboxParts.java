@@ -19,7 +19,6 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.boot.ssl.SslBundles;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /** Makes the parts of an outbox from its settings and the beans of the application. */
@@ -89,13 +88,7 @@ final class OutboxParts {
         prefix,
         settings,
         database,
-        new Destinations(
-            prefix,
-            database.schema(),
-            connections,
-            new SpringBrokers(beans),
-            beans.getBeanProvider(SslBundles.class),
-            beans.getBeanClassLoader()),
+        new Destinations(prefix, database.schema(), connections, beans),
         new Handlers(beans, database, parts),
         connections);
   }
