@@ -6,8 +6,6 @@ import java.util.Objects;
 import org.apache.kafka.clients.producer.Partitioner;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.Cluster;
-import org.apache.kafka.common.metrics.Monitorable;
-import org.apache.kafka.common.metrics.PluginMetrics;
 import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
 
@@ -16,10 +14,10 @@ import org.jspecify.annotations.Nullable;
  * about the producer. Kafka's client makes it; it is not for applications. Thread-safe if the
  * user's partitioner is.
  */
-public final class GuardedPartitioner implements Partitioner, Monitorable {
+public class GuardedPartitioner implements Partitioner {
   private static final String GUARDED = "postrider.partitioner.class";
 
-  private @Nullable Partitioner guarded;
+  @Nullable Partitioner guarded;
 
   /** The user's partitioner failed on this record. */
   static final class PartitionerThrew extends RuntimeException {
@@ -37,9 +35,19 @@ public final class GuardedPartitioner implements Partitioner, Monitorable {
       return settings;
     }
     Map<String, String> all = new HashMap<>(settings);
-    all.put(ProducerConfig.PARTITIONER_CLASS_CONFIG, GuardedPartitioner.class.getName());
+    all.put(ProducerConfig.PARTITIONER_CLASS_CONFIG, partitioner());
     all.put(GUARDED, name.strip());
     return all;
+  }
+
+  /** Clients before 4.2, such as that of Spring Boot 3.5, have no metrics of partitioners. */
+  private static String partitioner() {
+    try {
+      Class.forName("org.apache.kafka.common.metrics.Monitorable");
+      return MeasuredPartitioner.class.getName();
+    } catch (ClassNotFoundException e) {
+      return GuardedPartitioner.class.getName();
+    }
   }
 
   @Override
@@ -54,13 +62,6 @@ public final class GuardedPartitioner implements Partitioner, Monitorable {
       guarded = made;
     } catch (ClassNotFoundException e) {
       throw new IllegalArgumentException("no class " + name, e);
-    }
-  }
-
-  @Override
-  public void withPluginMetrics(PluginMetrics metrics) {
-    if (guarded instanceof Monitorable monitorable) {
-      monitorable.withPluginMetrics(metrics);
     }
   }
 
