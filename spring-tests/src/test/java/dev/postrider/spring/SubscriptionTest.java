@@ -125,6 +125,6 @@ class SubscriptionTest {
   void twoOfOneNameAreReported() {
     TestPostgres database = Apps.database();
     assertThatThrownBy(() -> Apps.start(database, TwoOfOneName.class).close())
-        .hasStackTraceContaining("shop/orders#mail has two routes or handlers");
+        .hasStackTraceContaining("shop/orders#mail has two routes or handlers: ");
   }
 }

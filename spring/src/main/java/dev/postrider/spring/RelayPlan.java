@@ -227,12 +227,14 @@ final class RelayPlan {
   }
 
   private void check(List<Line> lines) {
-    Set<String> served = new HashSet<>();
+    Map<String, String> served = new HashMap<>();
     Set<String> names = new HashSet<>(properties.destinations().keySet());
     for (Line line : lines) {
-      if (!served.add(line.topicName())) {
+      String other = served.put(line.topicName(), line.destination());
+      if (other != null) {
         throw new StartException(
-            "%s has two routes or handlers.".formatted(line.topicName()),
+            "%s has two routes or handlers: %s and %s."
+                .formatted(line.topicName(), other, line.destination()),
             "Give one of them a subscription of its own, then both get every message; or leave"
                 + " one.");
       }
