@@ -15,6 +15,12 @@ final class Capacity {
   /** So long a claim waits for room that is worth it. Then it takes what there is. */
   private static final long WORTH_NANOS = 50_000_000;
 
+  /** So long a suspect waits for messages that were claimed before it and are not sent yet. */
+  private static final long SUSPECT_WAITS_NANOS = 1_000_000_000;
+
+  /** So long after the first suspect began to wait another one may follow it. */
+  private static final long TURNS_NANOS = 2_000_000_000;
+
   private final DestinationOptions options;
   private int inFlight;
   private long bytesInFlight;
@@ -26,6 +32,7 @@ final class Capacity {
   private long bytesReserved;
   private boolean isolating;
   private boolean aloneOut;
+  private boolean aloneFound;
   private long isolatingSinceNanos;
   private long isolateAgainNanos = System.nanoTime();
   private long tookAtNanos = System.nanoTime() - WORTH_NANOS;
@@ -44,16 +51,17 @@ final class Capacity {
     largest = inFlight == 1 ? Math.max(claimed.bytes(), 1) : Math.max(claimed.bytes(), largest);
   }
 
-  void settled(Amount amount) {
+  void settled(Amount amount, long nowNanos) {
     inFlight -= amount.messages();
     bytesInFlight -= amount.bytes();
-    endIsolation();
+    endTurn(nowNanos);
   }
 
   /**
    * A message that is suspected of killing its relays waits to be sent alone: nothing else is
-   * claimed until all that is in flight is settled, and then that message. Other messages get at
-   * least as much time as this takes.
+   * claimed until all that is in flight is settled, and then that message. Other suspects take
+   * their turns after it for a while. Then the other messages get at least as much time as all of
+   * this took.
    */
   boolean isolateSuspect(long nowNanos) {
     if (isolating || nowNanos - isolateAgainNanos < 0) {
@@ -64,13 +72,19 @@ final class Capacity {
     return true;
   }
 
-  private void endIsolation() {
-    if (aloneOut && inFlight == 0 && reserved == 0) {
-      long now = System.nanoTime();
-      isolating = false;
-      aloneOut = false;
-      isolateAgainNanos = now + (now - isolatingSinceNanos);
+  /** Whether messages that are not sent yet are to make way for a suspect. */
+  boolean makesWay(long nowNanos) {
+    return isolating && !aloneOut && nowNanos - isolatingSinceNanos >= SUSPECT_WAITS_NANOS;
+  }
+
+  private void endTurn(long nowNanos) {
+    if (!aloneOut || inFlight > 0 || reserved > 0) {
+      return;
     }
+    aloneOut = false;
+    isolating = aloneFound && nowNanos - isolatingSinceNanos < TURNS_NANOS;
+    aloneFound = false;
+    isolateAgainNanos = nowNanos + (nowNanos - isolatingSinceNanos);
   }
 
   @Nullable Room reserve(
@@ -97,16 +111,17 @@ final class Capacity {
   Room keep(Room room, Amount claimed, long nowNanos) {
     if (claimed.messages() > 0) {
       tookAtNanos = nowNanos;
+      aloneFound |= room.alone();
     }
     reserved += claimed.messages() - room.messages();
     bytesReserved += claimed.bytes() - room.bytes();
     return new Room(claimed.messages(), claimed.bytes(), room.probe(), room.alone());
   }
 
-  void unreserve(Room room) {
+  void unreserve(Room room, long nowNanos) {
     reserved -= room.messages();
     bytesReserved -= room.bytes();
-    endIsolation();
+    endTurn(nowNanos);
   }
 
   private @Nullable Room alone() {

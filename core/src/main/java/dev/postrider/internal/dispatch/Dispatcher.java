@@ -118,7 +118,7 @@ public final class Dispatcher implements AutoCloseable {
   }
 
   public void unreserve(Room room) {
-    lock.run(() -> capacity.unreserve(room));
+    lock.run(() -> capacity.unreserve(room, System.nanoTime()));
   }
 
   /**
@@ -129,7 +129,7 @@ public final class Dispatcher implements AutoCloseable {
    */
   public record Room(int messages, long bytes, boolean probe, boolean alone) {}
 
-  /** A suspect waits to be sent alone; returns whether its turn begins now. */
+  /** A suspect waits to be sent alone; returns whether others make way for it from now on. */
   public boolean isolateSuspect() {
     return lock.get(() -> capacity.isolateSuspect(System.nanoTime()));
   }
@@ -163,7 +163,7 @@ public final class Dispatcher implements AutoCloseable {
 
   /** Tells that messages were settled, so their room is free. */
   public void settled(Amount amount) {
-    lock.run(() -> capacity.settled(amount));
+    lock.run(() -> capacity.settled(amount, System.nanoTime()));
   }
 
   /**
@@ -177,6 +177,9 @@ public final class Dispatcher implements AutoCloseable {
           boolean ready = breakers.sweep(now);
           sinks.reportOlder(now);
           sender.timeOut(options.timeout(), now);
+          if (capacity.makesWay(now)) {
+            releaseUnsent();
+          }
           return ready;
         });
   }
@@ -186,9 +189,13 @@ public final class Dispatcher implements AutoCloseable {
     lock.run(
         () -> {
           draining = true;
-          queue.releaseWaiting();
-          queue.releaseFollowers();
+          releaseUnsent();
         });
+  }
+
+  private void releaseUnsent() {
+    queue.releaseWaiting();
+    queue.releaseFollowers();
   }
 
   /** Gives back everything, also what the destination still has: its answer would come too late. */

@@ -66,7 +66,7 @@ class DispatcherTest {
     return dispatcher;
   }
 
-  private static List<Claimed> run(String key, int count) {
+  static List<Claimed> run(@Nullable String key, int count) {
     return run(new Route("shop", "orders"), key, count);
   }
 
