@@ -34,6 +34,7 @@ final class Maintenance implements Runnable {
     final String name;
     final Duration every;
     final HeldConnection.Work work;
+    boolean unfinished;
     long dueNanos;
 
     Chore(String name, Duration every, HeldConnection.Work work) {
@@ -43,9 +44,12 @@ final class Maintenance implements Runnable {
       this.dueNanos = System.nanoTime();
     }
 
-    /** After a failure: soon, so that it is known when the trouble is over. */
-    Duration again() {
-      return shorter(every, AGAIN_MAX);
+    /** After a failure it runs soon, so that it is known when the trouble is over. */
+    Duration pause(boolean done) {
+      if (!done) {
+        return shorter(every, AGAIN_MAX);
+      }
+      return unfinished ? Duration.ZERO : every;
     }
   }
 
@@ -64,6 +68,7 @@ final class Maintenance implements Runnable {
   private final ReconnectingSession session;
   private final Wakeup wakeup = new Wakeup();
   private final List<Chore> chores = new ArrayList<>();
+  private final Chore reaping;
   private final CountDownLatch subscribed = new CountDownLatch(1);
   private volatile boolean stopping;
   private long lowestLease;
@@ -82,9 +87,10 @@ final class Maintenance implements Runnable {
     this.leases = stages.leases();
     this.listener = stages.listener();
     this.session = sessions.open(connection -> {});
+    this.reaping = new Chore("reap", config.reapInterval(), this::reap);
     chores.add(new Chore("subscribe", AGAIN_MAX, fleet.declarations::update));
     chores.add(new Chore("renew", config.lease().dividedBy(6), this::renew));
-    chores.add(new Chore("reap", config.reapInterval(), this::reap));
+    chores.add(reaping);
     chores.add(
         new Chore("refresh", REFRESH_EVERY, connection -> refresh(connection, stages.routing())));
     chores.add(new Chore("seen", config.reapInterval(), this::seen));
@@ -134,7 +140,7 @@ final class Maintenance implements Runnable {
         for (Chore chore : chores) {
           if (System.nanoTime() - chore.dueNanos >= 0 && !stopping) {
             boolean done = session.tryRun(chore.name, chore.work, wakeup);
-            chore.dueNanos = System.nanoTime() + (done ? chore.every : chore.again()).toNanos();
+            chore.dueNanos = System.nanoTime() + chore.pause(done).toNanos();
             subscribed.countDown(); // it is the first chore
           }
         }
@@ -196,10 +202,10 @@ final class Maintenance implements Runnable {
 
   private void reap(Connection connection) throws SQLException {
     // A lease that is lower than the lowest one seen may commit late. So now and then all are
-    // looked
-    // at; each time would walk over all that ended while somebody holds an old snapshot.
+    // looked at; each time would walk over all that ended while somebody holds an old snapshot.
     Leases.Reaped reaped = leases.reap(connection, reaps++ % REAP_ALL_EVERY == 0 ? 0 : lowestLease);
     lowestLease = reaped.lowest();
+    reaping.unfinished = reaped.messages() > 0; // one call ends so many leases; others run between
     if (reaped.messages() > 0) {
       listener.reaped(reaped.messages());
       wakeLead();

@@ -58,6 +58,27 @@ class LostLeaseTest {
     assertThat(post.attempts(id)).hasSize(2);
   }
 
+  /** One call of the reaper ends a hundred leases: it does not wait before the next one. */
+  @Test
+  @Tag("PO-10")
+  @Tag("EN-16")
+  void theWorkOfManyDeadRelaysIsBackAtOnce() {
+    post.send("orders", null, 300);
+    post.database.execute(
+        """
+        select count(c.id) from generate_series(1, 300) i cross join lateral postrider.claim(
+          postrider.worker_id('dead-' || i), 1, 1000000, 60000, array(select id from postrider.route)) c;
+        update postrider.lease set until = '-infinity'
+        """);
+    post.start(
+        post.builder()
+            .config(Post.config().withReapInterval(Duration.ofSeconds(50)))
+            .destination("here", post.taking())
+            .route("shop", "*", "here"));
+    post.untilEmpty();
+    assertThat(post.deliveredIds()).doesNotHaveDuplicates().hasSize(300);
+  }
+
   @Test
   @Tag("PO-13")
   void aResultAfterTheLeaseWasLostIsAConflictAndChangesNothing() {

@@ -1,13 +1,15 @@
 -- Releases the rows of expired leases and records a ZOMBIE_REQUEUE attempt for each. It counts a lost lease, but no
 -- attempt, since nobody knows whether the message was sent. A suspect waits longer after each lost lease. Skips leases
 -- that another reaper has locked. Safe to run concurrently and repeatedly. Leases with tokens lower than p_from are
--- skipped. Returns the number of rows and the lowest token that is left.
+-- skipped. One call ends whole leases, up to 100 of them, and none after 10,000 rows. Returns the number of rows and the
+-- lowest token that is left.
 create or replace function postrider.reap_from(p_from bigint, out reaped int, out lowest bigint)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
 as $$
 declare
+  c_rows  constant int := 10000;
   v_lease record;
   v_n     int;
 begin
@@ -17,6 +19,7 @@ begin
     select * from postrider.lease l where l.token >= p_from and l.until < now()
      order by l.token limit 100 for update skip locked
   loop
+    exit when reaped >= c_rows;
     -- Repeats until no row is left: a concurrent mark may have moved one.
     while exists (select from postrider.queue_rows(v_lease.ids) q where q.lease = v_lease.token) loop
       with freed as (
