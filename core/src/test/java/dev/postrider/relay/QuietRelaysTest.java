@@ -123,4 +123,30 @@ class QuietRelaysTest {
                 "select topic from postrider.route where postrider.bell(id) = 1 order by id"))
         .containsExactly("bills", "mails", "calls");
   }
+
+  /** There are four flags, so two topics may have one: then the other one's relay polls. */
+  @Test
+  @Tag("EN-16")
+  void aTopicWithTheFlagOfABusyOneWaitsForTheNextPoll() {
+    post.database.execute(
+        """
+        select postrider.intern_route('shop', t)
+          from unnest(array['orders', 'bills', 'mails', 'calls', 'notes']) t
+        """);
+    startAsleep("notes");
+    String sentWithoutARing =
+        """
+        with lowered as materialized (
+          select count(postrider.disarm_doorbell(array(select id from postrider.route where topic = 'orders'))) as n),
+        sent as materialized (
+          select (postrider.enqueue('shop', 'notes', '{"n": ' || n || '}')).id from lowered)
+        select postrider.bell(r.id) from postrider.route r cross join sent where r.topic = 'notes'
+        """;
+    int before = post.delivered.size();
+    assertThat(post.database.value(sentWithoutARing)).isEqualTo("0");
+    await().until(() -> post.delivered.size() == before + 1);
+    untilAsleep(); // it has raised the flag again
+    post.send("notes", null);
+    await().until(() -> post.delivered.size() == before + 2);
+  }
 }

@@ -74,22 +74,43 @@ class HeldSnapshotTest {
         post.database, "select postrider.enqueue('shop', 'orders', '{}', key => 'k')");
   }
 
-  /** The cursor of a relay that has just taken all there was. */
-  private String cursor() {
-    return post.database.value(
-        """
-        select cursor from postrider.claim_from(1, 100, 1000000, 60000, '{1}') where id is null
-        """);
+  /** A claim as full as it can be, which is settled at once; returns its cursor. */
+  private String cursorOfAFullClaim() {
+    String cursor =
+        post.database.value(
+            """
+            with claimed as materialized (
+              select * from postrider.claim_from(1, 100, 1000000, 60000, '{1}')),
+            settled as materialized (
+              select postrider.settle(1, array_agg(id), array_agg(token), array_fill(1::smallint, array[100]))
+                from claimed where id is not null having count(*) = 100)
+            select c.cursor from claimed c cross join settled where c.id is null
+            """);
+    return "'" + cursor.replace("'", "''") + "'::postrider.claim_cursor";
   }
 
-  private long claimPages(String cursor) throws SQLException {
-    return Pages.touched(
-        post.database,
-        """
-        select * from postrider.claim_from(1, 100, 1000000, 60000, '{1}',
-          '%s'::postrider.claim_cursor, p_search => false, p_front => false)
-        """
-            .formatted(cursor.replace("'", "''")));
+  /** What a relay at work calls between two searches. */
+  private long claimBehind(String cursor) throws SQLException {
+    return claim(1, cursor + ", p_search => false, p_front => false");
+  }
+
+  /** What a relay calls that has found nothing the last time. */
+  private long idleClaim(int route) throws SQLException {
+    return claim(route, "null, p_search => true, p_front => true");
+  }
+
+  /** The pages that it reads, in a session that knows the statement. Nothing is claimed. */
+  private long claim(int route, String start) throws SQLException {
+    String sql =
+        "select * from postrider.claim_from(1, 100, 1000000, 60000, '{%d}', %s, p_reap => false)"
+            .formatted(route, start);
+    try (Connection connection = post.database.transaction()) {
+      Pages.touched(connection, sql);
+      connection.rollback();
+      long pages = Pages.touched(connection, sql);
+      connection.rollback();
+      return pages;
+    }
   }
 
   @Test
@@ -117,9 +138,33 @@ class HeldSnapshotTest {
   }
 
   @Test
-  void anEmptyClaimAfterManyParkedAndPromoted() throws Exception {
-    String cursor = cursor();
-    long before = claimPages(cursor);
+  void aClaimOfARelayAtWorkAfterManyDeliveries() throws Exception {
+    post.send(250, "orders", null);
+    long before = claimBehind(cursorOfAFullClaim());
+    post.send(MANY, "orders", null);
+    post.database.execute(DELIVER);
+    post.send(250, "orders", null);
+    long after = claimBehind(cursorOfAFullClaim());
+    assertThat(after).as("%d before", before).isLessThan(before + 100);
+  }
+
+  @Test
+  void aClaimOfARelayAtWorkAfterManyDeliveriesOfOtherKeys() throws Exception {
+    jam.send("orders", "first-", 250);
+    long before = claimBehind(cursorOfAFullClaim());
+    jam.send("orders", "second-", MANY);
+    post.database.execute(DELIVER);
+    jam.send("orders", "third-", 250);
+    long after = claimBehind(cursorOfAFullClaim());
+    assertThat(after)
+        .as("%d before; the index has one level more now", before)
+        .isLessThan(before + MANY / 3);
+  }
+
+  @Test
+  void aClaimOfARelayAtWorkAfterManyParkedAndPromoted() throws Exception {
+    post.send(250, "orders", null);
+    long before = claimBehind(cursorOfAFullClaim());
     post.database.execute(
         """
         select count(postrider.enqueue('shop', 'orders', '{}', not_before => now() + interval '1 h'))
@@ -129,16 +174,34 @@ class HeldSnapshotTest {
     post.letTimePass();
     post.database.execute(DELIVER);
     assertThat(post.database.count("select count(*) from postrider.queue")).isZero();
-    assertThat(claimPages(cursor())).as("%d before", before).isLessThan(before + 100);
+    post.send(250, "orders", null);
+    long after = claimBehind(cursorOfAFullClaim());
+    assertThat(after).as("%d before", before).isLessThan(before + 100);
   }
 
+  /** The exception: it reads the messages of that key. Claims of other topics do not. */
   @Test
-  void anEmptyClaimAfterManyDeliveries() throws Exception {
-    long before = claimPages(cursor());
+  void aClaimOfABusyKeyReadsLessThanAPageForEachMessageThatWasDelivered() throws Exception {
+    jam.run("orders", "k", 250);
+    jam.run("bills", "other", 1);
+    long before = claimBehind(cursorOfAFullClaim());
+    long otherBefore = idleClaim(2);
+    jam.run("orders", "k", MANY);
+    post.database.execute(DELIVER);
+    jam.run("orders", "k", 250);
+    assertThat(claimBehind(cursorOfAFullClaim())).as("%d before", before).isLessThan(before + MANY);
+    assertThat(idleClaim(2)).as("%d before", otherBefore).isLessThan(otherBefore + 100);
+  }
+
+  /** A relay that found nothing rests for nine times as long as it took. */
+  @Test
+  void anIdleRelaysClaimReadsLessThanAPageForTenMessagesThatWereDelivered() throws Exception {
+    long before = idleClaim(1);
     post.send(MANY, "orders", null);
     jam.send("orders", "k", MANY);
+    jam.run("orders", "k", MANY);
     post.database.execute(DELIVER);
-    assertThat(claimPages(cursor())).as("%d before", before).isLessThan(before + 100);
+    assertThat(idleClaim(1)).as("%d before", before).isLessThan(before + 3 * MANY / 10);
   }
 
   @Test

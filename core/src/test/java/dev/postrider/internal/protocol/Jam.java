@@ -66,4 +66,26 @@ final class Jam {
       send(topic, prefix, keys);
     }
   }
+
+  /**
+   * New keys whose first message is dead, each with one behind it: written, not sent and failed.
+   */
+  void blockedAtOnce(String topic, String prefix, int keys) {
+    database.execute(
+        """
+        with keys as (
+          insert into postrider.ordering_key (namespace, key, last_sequence)
+          select 'shop', '%2$s' || i, 2 from generate_series(1, %3$d) i returning id, key),
+        topic as materialized (select postrider.intern_route('shop', '%1$s') as route),
+        messages as (
+          insert into postrider.message (id, created_at, key_id, sequence, route, is_json, ordering_key, payload)
+          select postrider.new_id(), now(), k.id, n, t.route, true, k.key, '{}'
+            from topic t cross join keys k cross join generate_series(1, 2) n
+          returning id, key_id, sequence, route)
+        insert into postrider.queue (id, key_id, sequence, route, size, lane, due_at, blocked)
+        select m.id, m.key_id, m.sequence, m.route, 2, case m.sequence when 1 then -1 else 0 end,
+               case m.sequence when 1 then 'infinity'::timestamptz end, m.sequence = 1 from messages m
+        """
+            .formatted(topic, prefix, keys));
+  }
 }

@@ -41,6 +41,9 @@ class ProgressTest {
       select * from postrider.claim(1, 100, 1000000, 60000, array(select route from postrider.queued_routes()))
       """;
 
+  /** About ten for each key that a claim may look at. */
+  private static final int MOST_PAGES = 100_000;
+
   private final Postbox post = new Postbox(18);
   private final Jam jam = new Jam(post.database);
   private final LeaseStore ann = post.worker("ann");
@@ -90,6 +93,22 @@ class ProgressTest {
     assertThat(Pages.touched(post.database, CLAIM)).isLessThan(600);
     jam.send("orders", "late-", 1);
     assertThat(claimsUntil(1, 100)).isLessThanOrEqualTo(2);
+  }
+
+  /** More than one claim can look at: it would time out, be rolled back and begin anew for ever. */
+  @Test
+  void aClaimAmongVeryManyStuckKeysEndsInTimeAndKeepsWhatItDid() throws Exception {
+    jam.blockedAtOnce("orders", "stuck-", 30_000);
+    jam.send("orders", "healthy-", 200);
+    assertThat(Pages.touched(post.database, CLAIM.replace(", 100,", ", 1000,")))
+        .isLessThan(MOST_PAGES);
+    post.database.execute(
+        """
+        do $$ begin
+          execute format('alter database %I set statement_timeout = 5000', current_database());
+        end $$
+        """);
+    assertThat(claimsUntil(200, 1000)).isLessThanOrEqualTo(12);
   }
 
   @Test
