@@ -79,10 +79,22 @@ final class Meter {
     }
   }
 
-  /** The server's own, its living children's, and what those that ended left it. */
+  /**
+   * The server's own, its living children's, and what those that ended left it. A child that ends
+   * meanwhile may be in neither, so then they are read again.
+   */
   private static long serverTicks(long postmaster) throws IOException {
-    String[] own = stat(postmaster);
-    long ticks = sum(own, 11, 14);
+    while (true) {
+      String[] own = stat(postmaster);
+      long ticks = sum(own, 11, 14) + childTicks(postmaster);
+      if (sum(own, 13, 14) == sum(stat(postmaster), 13, 14)) {
+        return ticks;
+      }
+    }
+  }
+
+  private static long childTicks(long postmaster) throws IOException {
+    long ticks = 0;
     try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROC, "[0-9]*")) {
       for (Path process : processes) {
         String[] child = statOrNothing(process);
