@@ -30,6 +30,7 @@ import org.junit.jupiter.api.Test;
 @Tag("OP-6")
 @Tag("PO-6")
 @Tag("EN-10")
+@Tag("EN-18")
 @NoSecondChance
 class RunTroubleTest {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
