@@ -209,14 +209,16 @@ declare
   v_lane  int := postrider.lane_of(tenant);
   v_due   timestamptz;
   v_json  boolean;        -- true at first only if all the rest needs no closer look, too
+  v_serializable boolean := false;
 begin
   select r.id, r.fans_out, coalesce(enqueue.id, postrider.new_id()),
          num_nonnulls(content_type, not_before, enqueue.id, payload_bytes) = 0
-         and (r.fans_out or current_setting('transaction_isolation') = 'read committed') and postrider.fits_fast_path(
+         and current_setting('transaction_isolation') = 'read committed' and postrider.fits_fast_path(
            payload, key, dedupe_key, tenant, aggregate_type, aggregate_id, event_type, headers)
     into v_route, v_fans_out, v_id, v_json from postrider.route r
    where r.namespace = enqueue.namespace and r.topic = enqueue.topic and r.subscription = '';
   if v_json is not true then
+    v_serializable := current_setting('transaction_isolation') = 'serializable';
     v_json := postrider.check_message(namespace, topic, payload, key, dedupe_key, tenant, aggregate_type,
       aggregate_id, event_type, headers, content_type, not_before, enqueue.id, payload_bytes,
       (select e.max_payload_bytes from postrider.engine e));
@@ -247,12 +249,14 @@ begin
   end if;
   if key is not null then
     -- The same as number_key(), inline for most messages.
-    update postrider.ordering_key k set last_sequence = last_sequence + 1, used_at = now()
-     where k.namespace = enqueue.namespace and k.key = enqueue.key and k.last_sequence % 64 < 63
-       and k.generation = (
-         select l.generation from postrider.ordering_key l
-          where l.namespace = enqueue.namespace and l.key = enqueue.key order by l.generation desc limit 1)
-     returning k.id, k.last_sequence into v_key, v_seq;
+    if not v_serializable then
+      update postrider.ordering_key k set last_sequence = last_sequence + 1, used_at = now()
+       where k.namespace = enqueue.namespace and k.key = enqueue.key and k.last_sequence % 64 < 63
+         and k.generation = (
+           select l.generation from postrider.ordering_key l
+            where l.namespace = enqueue.namespace and l.key = enqueue.key order by l.generation desc limit 1)
+       returning k.id, k.last_sequence into v_key, v_seq;
+    end if;
     if v_key is null then
       select n.key_id, n.sequence into v_key, v_seq from postrider.number_key(namespace, key, 1) n;
     end if;

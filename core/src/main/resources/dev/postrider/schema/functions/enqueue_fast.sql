@@ -35,7 +35,7 @@ begin
         select r.id as route, r.fans_out, postrider.new_id() as id from postrider.route r
          where r.namespace = try_enqueue_keyed.namespace and r.topic = try_enqueue_keyed.topic
            and r.subscription = '' and key is not null
-           and (r.fans_out or current_setting('transaction_isolation') = 'read committed')
+           and current_setting('transaction_isolation') = 'read committed'
            and postrider.fits_fast_path(payload, key, null, tenant, aggregate_type, aggregate_id, event_type, headers)),
       known as (
         update postrider.ordering_key k set last_sequence = k.last_sequence + 1, used_at = now()
@@ -78,7 +78,7 @@ begin
         select r.id as route, r.fans_out, postrider.new_id() as id from postrider.route r
          where r.namespace = try_enqueue_once.namespace and r.topic = try_enqueue_once.topic
            and r.subscription = '' and num_nulls(key, try_enqueue_once.dedupe_key) = 0
-           and (r.fans_out or current_setting('transaction_isolation') = 'read committed')
+           and current_setting('transaction_isolation') = 'read committed'
            and postrider.fits_fast_path(payload, key, try_enqueue_once.dedupe_key, tenant, aggregate_type, aggregate_id,
                  event_type, headers)),
       given as (

@@ -179,11 +179,13 @@ class KeyRetirementTest {
         assertThat(keys.send(late, way, unseen))
             .as("%s, made and gone", way)
             .isGreaterThan(unseenLast - last);
-        assertThatThrownBy(() -> keys.send(late, way, key))
-            .asInstanceOf(type(SQLException.class))
-            .extracting(SQLException::getSQLState)
-            .isEqualTo("40001");
-        late.rollback();
+        if (isolation == Connection.TRANSACTION_REPEATABLE_READ) {
+          assertThatThrownBy(() -> keys.send(late, way, key))
+              .asInstanceOf(type(SQLException.class))
+              .extracting(SQLException::getSQLState)
+              .isEqualTo("40001");
+          late.rollback();
+        }
         assertThat(keys.send(late, way, key)).isGreaterThan(last);
         late.commit();
       }
