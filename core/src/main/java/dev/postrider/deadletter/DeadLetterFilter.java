@@ -1,7 +1,9 @@
 package dev.postrider.deadletter;
 
 import dev.postrider.error.RefusedException;
+import dev.postrider.internal.text.Fingerprint;
 import dev.postrider.internal.text.Json;
+import dev.postrider.message.Route;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Set;
@@ -12,6 +14,7 @@ import java.util.TreeMap;
  * asked for only unresolved ones. Immutable.
  */
 public final class DeadLetterFilter {
+  private static final String FINGERPRINT = "fingerprint";
   private static final Set<String> NAMES =
       Set.of(
           "namespace",
@@ -25,6 +28,7 @@ public final class DeadLetterFilter {
           "code",
           "from",
           "to",
+          FINGERPRINT,
           "blocking",
           "resolution");
 
@@ -78,6 +82,11 @@ public final class DeadLetterFilter {
     return with("code", code);
   }
 
+  /** Only those with this kind of error, as groups of dead letters name it. */
+  public DeadLetterFilter fingerprint(String fingerprint) {
+    return with(FINGERPRINT, fingerprint);
+  }
+
   /** Died at this instant or later. */
   public DeadLetterFilter diedFrom(Instant from) {
     return with("from", from.toString());
@@ -103,9 +112,49 @@ public final class DeadLetterFilter {
       throw new RefusedException(
           "unknown condition '" + name + "'; known are " + String.join(", ", NAMES));
     }
+    if (name.equals(FINGERPRINT) && !Fingerprint.isOne(value)) {
+      throw new RefusedException(
+          "fingerprint must be one of a group of dead letters, got '" + value + "'");
+    }
     Map<String, String> more = new TreeMap<>(conditions);
     more.put(name, RefusedException.ifBlank(name, value));
     return new DeadLetterFilter(more);
+  }
+
+  /** Also the discarded ones, for when they are named one by one. */
+  DeadLetterFilter any() {
+    return with("resolution", "any");
+  }
+
+  /** The same, and died before this instant. */
+  DeadLetterFilter noLaterThan(Instant end) {
+    String to = conditions.get("to");
+    return to != null && Instant.parse(to).isBefore(end) ? this : diedBefore(end);
+  }
+
+  /** The same, in one subscription of a topic. */
+  DeadLetterFilter in(Route route) {
+    return namespace(route.namespace())
+        .topic(route.topic())
+        .with("subscription", route.subscription().isEmpty() ? "default" : route.subscription());
+  }
+
+  /** Whether the texts of errors decide, which the database does not judge. */
+  boolean byError() {
+    return conditions.containsKey(FINGERPRINT);
+  }
+
+  /** Whether the error is of the kind that is meant. */
+  boolean covers(DeadLetter letter) {
+    String fingerprint = conditions.get(FINGERPRINT);
+    return fingerprint == null || Fingerprint.matches(fingerprint, letter.error());
+  }
+
+  /** What the database looks for: everything but the kind of error. */
+  String scanned() {
+    Map<String, String> scanned = new TreeMap<>(conditions);
+    scanned.remove(FINGERPRINT);
+    return Json.write(scanned);
   }
 
   /** The form in which the database and the audit know it. */

@@ -1,10 +1,7 @@
 package dev.postrider.deadletter;
 
 import dev.postrider.deadletter.DeadLetterPage.Cursor;
-import dev.postrider.error.RefusedException;
 import dev.postrider.internal.jdbc.Database;
-import dev.postrider.internal.jdbc.Database.Session;
-import dev.postrider.internal.text.Json;
 import dev.postrider.message.Route;
 import dev.postrider.operations.Messages;
 import dev.postrider.schema.Schema;
@@ -12,9 +9,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
@@ -50,22 +45,13 @@ public final class DeadLetters {
        where d.message_id = ? and (d.resolved_at is null or d.resolution = 'discarded')
        order by d.died_at desc limit 101
       """;
-  private static final String REQUEUE =
-      """
-      select requeued as n, audit, at, id, done
-        from postrider.requeue_dead(?, ?::jsonb, ?, ?, ?, ?::timestamptz, ?::uuid)
-      """;
-  private static final String DISCARD =
-      """
-      select discarded as n, audit, at, id, done
-        from postrider.discard_dead(?, ?, ?::jsonb, ?, ?, ?, ?::timestamptz, ?::uuid)
-      """;
-  private static final int BATCH = 500;
 
   private final Database database;
+  private final DeadActs acts;
 
   public DeadLetters(DataSource dataSource, Schema schema) {
     this.database = new Database(dataSource, schema);
+    this.acts = new DeadActs(database, this);
   }
 
   /**
@@ -76,26 +62,42 @@ public final class DeadLetters {
       DeadLetterFilter filter, boolean newestFirst, @Nullable Cursor after, int limit)
       throws SQLException {
     List<DeadLetter> items = new ArrayList<>();
+    int size = Messages.pageSize(limit);
     @Nullable Cursor from = after;
-    int left = Messages.pageSize(limit);
-    for (int scan = 0; scan < Messages.SCANS_MAX && left > 0; scan++) {
+    for (int scan = 0; scan < Messages.SCANS_MAX && items.size() < size; scan++) {
       List<Scanned> rows =
           database.list(
               LIST,
               DeadLetters::scanned,
-              filter.json(),
+              filter.scanned(),
               newestFirst,
-              left,
+              filter.byError() ? Messages.MAX_PAGE : size - items.size(),
               from == null ? null : from.diedAt(),
               from == null ? null : from.id());
-      rows.stream().map(Scanned::letter).filter(Objects::nonNull).forEach(items::add);
-      left = limit - items.size();
+      rows.stream()
+          .map(Scanned::letter)
+          .filter(Objects::nonNull)
+          .filter(filter::covers)
+          .forEach(items::add);
       from = rows.get(0).position();
       if (rows.get(0).done()) {
-        return new DeadLetterPage(items, null);
+        return cut(items, size, null);
       }
     }
-    return new DeadLetterPage(items, from);
+    return cut(items, size, from);
+  }
+
+  /** What is too much is for the next page. Those of one message are never cut in two. */
+  private static DeadLetterPage cut(List<DeadLetter> items, int size, @Nullable Cursor next) {
+    int end = Math.min(size, items.size());
+    while (end < items.size() && items.get(end).id().equals(items.get(end - 1).id())) {
+      end++;
+    }
+    if (end == items.size()) {
+      return new DeadLetterPage(items, next);
+    }
+    DeadLetter last = items.get(end - 1);
+    return new DeadLetterPage(items.subList(0, end), new Cursor(last.diedAt(), last.id()));
   }
 
   /** The newest dead letter of a message, if it is dead or was discarded. */
@@ -131,12 +133,12 @@ public final class DeadLetters {
 
   /** Sends these again to one subscription, also the discarded ones; returns how many were. */
   public long requeue(String actor, List<UUID> ids, Route route) throws SQLException {
-    return each(ids, requeuing(actor, only(route, "any")));
+    return acts.on(ids, DeadActs.requeuing(actor), DeadLetterFilter.all().in(route).any());
   }
 
   /** Sends these again, also the discarded among them; returns how many were. */
   public long requeue(String actor, List<UUID> ids) throws SQLException {
-    return each(ids, requeuing(actor, "{\"resolution\":\"any\"}"));
+    return acts.on(ids, DeadActs.requeuing(actor), DeadLetterFilter.all().any());
   }
 
   /**
@@ -147,7 +149,7 @@ public final class DeadLetters {
    */
   public long requeue(String actor, DeadLetterFilter filter, LongPredicate goOn)
       throws SQLException {
-    return all(requeuing(actor, filter.json()), goOn);
+    return acts.onAll(filter, DeadActs.requeuing(actor), goOn);
   }
 
   /** Gives one up for good; if its key waited for it, the key goes on. False if it was not dead. */
@@ -167,96 +169,18 @@ public final class DeadLetters {
   /** Gives these up for one subscription; returns how many were. */
   public long discard(String actor, String reason, List<UUID> ids, Route route)
       throws SQLException {
-    return each(ids, discarding(actor, reason, only(route, null)));
-  }
-
-  private static String only(Route route, @Nullable String resolution) {
-    Map<String, String> filter = new LinkedHashMap<>();
-    filter.put("namespace", route.namespace());
-    filter.put("topic", route.topic());
-    filter.put("subscription", route.subscription().isEmpty() ? "default" : route.subscription());
-    if (resolution != null) {
-      filter.put("resolution", resolution);
-    }
-    return Json.write(filter);
+    return acts.on(ids, DeadActs.discarding(actor, reason), DeadLetterFilter.all().in(route));
   }
 
   /** Gives these up for good; returns how many were. */
   public long discard(String actor, String reason, List<UUID> ids) throws SQLException {
-    return each(ids, discarding(actor, reason, "{}"));
+    return acts.on(ids, DeadActs.discarding(actor, reason), DeadLetterFilter.all());
   }
 
   /** Gives up whatever matches and had died when this began; returns how many that were. */
   public long discard(String actor, String reason, DeadLetterFilter filter, LongPredicate goOn)
       throws SQLException {
-    return all(discarding(actor, reason, filter.json()), goOn);
-  }
-
-  /** One batch of an act: on the given ids, or on what matches behind the last batch. */
-  @FunctionalInterface
-  private interface Act {
-    Step apply(Session session, @Nullable List<UUID> ids, Step last) throws SQLException;
-  }
-
-  private static Act requeuing(String actor, String filter) {
-    RefusedException.ifBlank("actor", actor);
-    return (session, ids, last) ->
-        session.one(
-            REQUEUE, DeadLetters::step, actor, filter, ids, BATCH, last.audit, last.at, last.id);
-  }
-
-  private static Act discarding(String actor, String reason, String filter) {
-    RefusedException.ifBlank("actor", actor);
-    RefusedException.ifBlank("reason", reason);
-    return (session, ids, last) ->
-        session.one(
-            DISCARD,
-            DeadLetters::step,
-            actor,
-            reason,
-            filter,
-            ids,
-            BATCH,
-            last.audit,
-            last.at,
-            last.id);
-  }
-
-  private long each(List<UUID> ids, Act act) throws SQLException {
-    long count = 0;
-    try (Session session = database.open()) {
-      for (int i = 0; i < ids.size(); i += BATCH) {
-        List<UUID> some = ids.subList(i, Math.min(i + BATCH, ids.size()));
-        count += act.apply(session, some, Step.FIRST).count;
-      }
-    }
-    return count;
-  }
-
-  private long all(Act act, LongPredicate goOn) throws SQLException {
-    long count = 0;
-    Step step = Step.FIRST;
-    try (Session session = database.open()) {
-      do {
-        step = act.apply(session, null, step);
-        count += step.count;
-      } while (goOn.test(count) && !step.done);
-    }
-    return count;
-  }
-
-  private record Step(
-      int count, @Nullable Long audit, @Nullable Instant at, @Nullable UUID id, boolean done) {
-    static final Step FIRST = new Step(0, null, null, null, false);
-  }
-
-  private static Step step(ResultSet row) throws SQLException {
-    return new Step(
-        row.getInt("n"),
-        row.getObject("audit", Long.class),
-        Database.instant(row, "at"),
-        row.getObject("id", UUID.class),
-        row.getBoolean("done"));
+    return acts.onAll(filter, DeadActs.discarding(actor, reason), goOn);
   }
 
   private record Scanned(@Nullable DeadLetter letter, @Nullable Cursor position, boolean done) {}

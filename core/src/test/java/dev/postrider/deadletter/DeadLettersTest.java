@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dev.postrider.deadletter.DeadLetterPage.Cursor;
 import dev.postrider.error.RefusedException;
+import dev.postrider.internal.text.Fingerprint;
 import dev.postrider.message.AttemptState;
 import dev.postrider.operations.AttemptRecord;
 import dev.postrider.operations.Messages;
@@ -158,6 +159,80 @@ class DeadLettersTest {
             });
     assertThat(count).isEqualTo(600);
     assertThat(deadLetters.requeue("ann", DeadLetterFilter.all(), soFar -> false)).isEqualTo(500);
+  }
+
+  /** Of three kinds of errors; those with the text "order N is locked" are of one. */
+  private void threeKinds(int each) {
+    enqueueMany(3 * each);
+    courier.kill("boom");
+    database.execute(
+        """
+        with numbered as (
+          select message_id, row_number() over () as n from postrider.dead_letter where code = 'boom')
+        update postrider.dead_letter d
+           set code = 'kinds', error = case n.n % 3 when 0 then 'order ' || n.n || ' is locked' when 1 then 'disk full' end
+          from numbered n where n.message_id = d.message_id
+        """);
+  }
+
+  private static final DeadLetterFilter LOCKED =
+      DeadLetterFilter.all().fingerprint(Fingerprint.of("order 1 is locked"));
+
+  @Test
+  @Tag("CH-7")
+  @Tag("OP-2")
+  void oneKindOfErrorIsRequeuedInOneAuditRowAndWhatDiesMeanwhileIsLeft() throws Exception {
+    threeKinds(600);
+    List<Long> progress = new ArrayList<>();
+
+    long count =
+        deadLetters.requeue(
+            "ann",
+            LOCKED.namespace("shop"),
+            soFar -> {
+              courier.kill("again");
+              database.execute(
+                  "update postrider.dead_letter set error = 'order 7 is locked' where code = 'again'");
+              return progress.add(soFar) && progress.size() < 100;
+            });
+
+    assertThat(count).isEqualTo(600);
+    assertThat(audit())
+        .singleElement()
+        .asString()
+        .contains("ann dead.requeue 600", "\"fingerprint\": ", "\"to\": ", "\"topic\": \"orders\"")
+        .doesNotContain("ids");
+    assertThat(listAll(LOCKED, false, 1000)).as("those that died again").hasSize(600);
+  }
+
+  @Test
+  @Tag("CH-7")
+  void oneKindOfErrorIsDiscardedNoFurtherThanATime() throws Exception {
+    threeKinds(3);
+    Instant until = deadLetters.list(LOCKED, true, null, 1).items().get(0).diedAt().plusNanos(1000);
+    threeKinds(3);
+    assertThat(deadLetters.discard("ann", "a test", LOCKED.diedBefore(until), soFar -> true))
+        .isEqualTo(3);
+    assertThat(deadLetters.list(LOCKED, true, null, 10).items()).hasSize(3);
+    assertThat(deadLetters.discard("ann", "a test", LOCKED.diedBefore(until), soFar -> true))
+        .isZero();
+  }
+
+  @Test
+  @Tag("CH-7")
+  void oneKindOfErrorIsListedByPages() throws Exception {
+    threeKinds(10);
+    assertThat(listAll(LOCKED, true, 3)).hasSize(10).doesNotHaveDuplicates();
+    assertThat(deadLetters.list(LOCKED, false, null, 3).items())
+        .hasSize(3)
+        .allMatch(letter -> letter.error() != null && letter.error().endsWith("is locked"));
+    assertThatThrownBy(() -> DeadLetterFilter.all().fingerprint("locked"))
+        .hasMessageContaining("fingerprint");
+    assertThatThrownBy(
+            () ->
+                database.execute(
+                    "select postrider.requeue_dead('ann', '{\"fingerprint\": \"x\"}', null, 5)"))
+        .hasStackTraceContaining("unknown condition 'fingerprint'");
   }
 
   @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.access.NewToken;
 import dev.postrider.access.Permission;
+import dev.postrider.internal.text.Fingerprint;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
@@ -49,12 +50,37 @@ class ErrorTextTest {
     for (String token : List.of(desk.viewer, desk.operator, desk.admin)) {
       assertThat(desk.get(token, call).text())
           .contains("\"HTTP 500\"", "http_500")
-          .doesNotContain("4111");
+          .doesNotContain("4111-1111");
     }
     String reader =
         desk.token(NewToken.of(Desk.name("reader"), Permission.READ, Permission.PAYLOAD_READ))
             .secret();
     assertThat(desk.get(reader, call).text()).contains("HTTP 500:\\nyou sent 4111-1111");
+  }
+
+  /** A fingerprint of the whole text would tell who guesses the reply that the guess is right. */
+  @Test
+  void aReplyIsNotFoundOutByFingerprints() throws Exception {
+    String whole = Fingerprint.of("HTTP 500:\nyou sent 4111-1111");
+    String summary = Fingerprint.ofSummary("HTTP 500:\nyou sent 4111-1111");
+    assertThat(desk.get(desk.operator, "/v1/dead/groups").text()).contains(summary);
+    assertThat(desk.get(desk.operator, "/v1/dead?fingerprint=" + summary).text())
+        .contains(id.toString());
+    for (String path : List.of("/v1/dead", "/v1/dead/groups")) {
+      assertThat(desk.get(desk.operator, path + "?fingerprint=" + whole).status()).isEqualTo(403);
+    }
+    assertThat(
+            desk.post(
+                    desk.operator,
+                    "/v1/dead/requeue",
+                    "{\"filter\": {\"topic\": \"orders\", \"fingerprint\": \"" + whole + "\"}}")
+                .status())
+        .isEqualTo(403);
+    String reader =
+        desk.token(NewToken.of(Desk.name("reader"), Permission.READ, Permission.PAYLOAD_READ))
+            .secret();
+    assertThat(desk.get(reader, "/v1/dead?fingerprint=" + whole).text()).contains(id.toString());
+    assertThat(desk.get(reader, "/v1/dead?fingerprint=x").status()).isEqualTo(422);
   }
 
   @Test

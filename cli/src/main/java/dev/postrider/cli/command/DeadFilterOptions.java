@@ -17,6 +17,12 @@ final class DeadFilterOptions {
   @Nullable String code;
 
   @Option(
+      names = "--fingerprint",
+      paramLabel = "TEXT",
+      description = "Only this kind of error, as the console names it.")
+  @Nullable String fingerprint;
+
+  @Option(
       names = "--subscription",
       paramLabel = "TEXT",
       description = "Only this subscription; default is the one without a name.")
@@ -32,6 +38,9 @@ final class DeadFilterOptions {
     Map<String, String> conditions = filter.conditions(command);
     if (code != null) {
       conditions.put("code", code);
+    }
+    if (fingerprint != null) {
+      conditions.put("fingerprint", fingerprint);
     }
     if (subscription != null) {
       conditions.put("subscription", subscription);

@@ -1,5 +1,6 @@
 package dev.postrider.internal.monitor;
 
+import dev.postrider.internal.text.Fingerprint;
 import dev.postrider.message.Route;
 import java.time.Instant;
 import java.util.UUID;
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param fingerprint see {@link Fingerprint}
  * @param count how many there are, of those that were read
  * @param blocking how many of them their keys wait for
+ * @param until the end of the time in which these died: as {@code to} it leaves out later ones
  * @param example the one that died last
  * @param error its error text
  */
@@ -22,5 +24,6 @@ public record DeadGroup(
     int blocking,
     Instant firstDiedAt,
     Instant lastDiedAt,
+    Instant until,
     UUID example,
     @Nullable String error) {}

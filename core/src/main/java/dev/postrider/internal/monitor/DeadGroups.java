@@ -4,27 +4,26 @@ import dev.postrider.deadletter.DeadLetter;
 import dev.postrider.deadletter.DeadLetterFilter;
 import dev.postrider.deadletter.DeadLetterPage;
 import dev.postrider.deadletter.DeadLetters;
+import dev.postrider.internal.text.Fingerprint;
 import dev.postrider.message.Route;
 import dev.postrider.operations.Messages;
 import java.sql.SQLException;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.UUID;
-import java.util.function.LongPredicate;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Dead letters by what went wrong. Looks at the newest {@value #MOST} that match, a page at a time.
  * Thread-safe if the dead letters are.
  *
- * @param shown the error text as the caller may see it; fingerprints are made from that
+ * @param replies whether what receivers replied tells groups apart; else only summaries do
  */
-public record DeadGroups(DeadLetters dead, UnaryOperator<@Nullable String> shown) {
+public record DeadGroups(DeadLetters dead, boolean replies) {
   /** The most that are read. */
   public static final int MOST = 10_000;
 
@@ -61,35 +60,10 @@ public record DeadGroups(DeadLetters dead, UnaryOperator<@Nullable String> shown
     return new Result(sorted, counted, cursor == null);
   }
 
-  /** Those of one group, the oldest first, handed over in batches until there are no more. */
-  public long each(DeadLetterFilter filter, String fingerprint, LongPredicate goOn, Act act)
-      throws SQLException {
-    long done = 0;
-    DeadLetterPage.@Nullable Cursor cursor = null;
-    do {
-      DeadLetterPage page = dead.list(filter, false, cursor, Messages.MAX_PAGE);
-      Map<Route, List<UUID>> ids = new LinkedHashMap<>();
-      for (DeadLetter letter : page.items()) {
-        if (kind(letter).fingerprint().equals(fingerprint)) {
-          ids.computeIfAbsent(letter.route(), route -> new ArrayList<>()).add(letter.id());
-        }
-      }
-      for (Map.Entry<Route, List<UUID>> some : ids.entrySet()) {
-        done += act.on(some.getValue(), some.getKey());
-      }
-      cursor = page.next();
-    } while (cursor != null && goOn.test(done));
-    return done;
-  }
-
-  /** Requeues or discards in one subscription; returns how many were still dead there. */
-  @FunctionalInterface
-  public interface Act {
-    long on(List<UUID> ids, Route route) throws SQLException;
-  }
-
   private Kind kind(DeadLetter letter) {
-    return new Kind(letter.route(), letter.code(), Fingerprint.of(shown.apply(letter.error())));
+    String fingerprint =
+        replies ? Fingerprint.of(letter.error()) : Fingerprint.ofSummary(letter.error());
+    return new Kind(letter.route(), letter.code(), fingerprint);
   }
 
   private static DeadGroup first(DeadLetter letter, Kind kind) {
@@ -101,6 +75,7 @@ public record DeadGroups(DeadLetters dead, UnaryOperator<@Nullable String> shown
         letter.blocking() ? 1 : 0,
         letter.diedAt(),
         letter.diedAt(),
+        letter.diedAt().plus(1, ChronoUnit.MICROS),
         letter.id(),
         letter.error());
   }
@@ -115,6 +90,7 @@ public record DeadGroups(DeadLetters dead, UnaryOperator<@Nullable String> shown
         group.blocking() + next.blocking(),
         next.firstDiedAt(),
         group.lastDiedAt(),
+        group.until(),
         group.example(),
         group.error());
   }

@@ -52,7 +52,8 @@ begin
       postrider.routes_of(p_filter), postrider.key_of(p_filter), p_limit;
 end $$;
 
--- Locks the dead letters to act on, oldest first: the given ones, or the next few that match.
+-- Locks the dead letters to act on, oldest first: the given ones, or the next few that match. Those of one kind of error
+-- are given: the caller tells them by their texts. Then the audit has the filter with the kind, and not their ids.
 create or replace function postrider.dead_pick(
   p_filter jsonb, p_ids uuid[], p_limit int, p_until timestamptz, inout p_at timestamptz, inout p_id uuid,
   out picked uuid[], out subscriptions smallint[], out done boolean)
@@ -70,12 +71,13 @@ begin
   execute format($q$
     select array_agg(d.message_id), array_agg(d.subscription) from (
       select d.message_id, d.subscription from postrider.dead_letter d
-       where d.message_id = any ($1) and %s and ($3 is null or d.route = any ($3))
+       where d.message_id = any ($1) and %s and ($3 is null or d.route = any ($3)) and ($4 is null or d.died_at < $4)
          and ($2 is null or exists (
            select from unnest($1, $2) p(id, subscription)
             where p.id = d.message_id and p.subscription = d.subscription))
        order by d.died_at, d.message_id, d.subscription for update) d $q$, postrider.dead_wanted(p_filter))
-    into picked, subscriptions using v_picked, v_of, case when p_ids is not null then postrider.routes_of(p_filter) end;
+    into picked, subscriptions using v_picked, v_of, case when p_ids is not null then postrider.routes_of(p_filter) end,
+      (p_filter ->> 'to')::timestamptz;
 end $$;
 
 -- Opens a new delivery for dead letters: same id, same sequence, attempts from 0. A blocked head is
@@ -120,8 +122,8 @@ begin
      where d.message_id = v_dead.id and d.subscription = v_dead.subscription and d.delivery = v_dead.delivery;
     requeued := requeued + 1;
   end loop;
-  audit := postrider.record_act(p_audit, p_actor, 'dead.requeue',
-    jsonb_strip_nulls(jsonb_build_object('filter', p_filter, 'ids', p_ids)), requeued);
+  audit := postrider.record_act(p_audit, p_actor, 'dead.requeue', jsonb_strip_nulls(jsonb_build_object(
+    'filter', p_filter, 'ids', case when not p_filter ? 'fingerprint' then p_ids end)), requeued);
   at := v_pick.p_at;
   id := v_pick.p_id;
   done := v_pick.done;
@@ -169,8 +171,8 @@ begin
     perform postrider.show_followers(v_keys);
     perform postrider.ring_all();
   end if;
-  audit := postrider.record_act(p_audit, p_actor, 'dead.discard', jsonb_strip_nulls(
-    jsonb_build_object('filter', p_filter, 'ids', p_ids, 'reason', p_reason)), discarded);
+  audit := postrider.record_act(p_audit, p_actor, 'dead.discard', jsonb_strip_nulls(jsonb_build_object(
+    'filter', p_filter, 'ids', case when not p_filter ? 'fingerprint' then p_ids end, 'reason', p_reason)), discarded);
   at := v_pick.p_at;
   id := v_pick.p_id;
   done := v_pick.done;

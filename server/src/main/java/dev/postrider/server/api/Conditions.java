@@ -50,6 +50,8 @@ public final class Conditions {
           MESSAGES,
           SUBSCRIPTION,
           Field.text("code", "Only with this code of the last attempt"),
+          Field.text(
+              "fingerprint", "Only with this kind of error, as a group of dead letters names it"),
           Field.of("blocking", Kind.BOOLEAN, "Only those that their key waits for"),
           Field.choice("resolution", "Those that were discarded instead", "discarded"));
 

@@ -2,12 +2,10 @@ package dev.postrider.server.operate;
 
 import dev.postrider.access.Permission;
 import dev.postrider.deadletter.DeadLetter;
-import dev.postrider.deadletter.DeadLetterFilter;
 import dev.postrider.deadletter.DeadLetterPage;
 import dev.postrider.deadletter.DeadLetters;
 import dev.postrider.internal.monitor.DeadGroup;
 import dev.postrider.internal.monitor.DeadGroups;
-import dev.postrider.message.ErrorReport;
 import dev.postrider.schema.Schema;
 import dev.postrider.server.api.Call;
 import dev.postrider.server.api.Conditions;
@@ -98,12 +96,9 @@ final class DeadEndpoints {
   }
 
   private Object page(Call call) throws SQLException {
-    DeadLetterFilter filter =
-        DeadLetterFilter.of(
-            Conditions.within(call.caller().scope(), call.query(), Conditions.DEAD));
     DeadLetterPage page =
         dead.list(
-            filter,
+            Selection.filter(call, call.query()),
             "newest".equals(call.query().text("order")),
             Cursors.read(call.query().text("cursor")),
             Paging.limit(call.query()));
@@ -118,18 +113,11 @@ final class DeadEndpoints {
   record Groups(List<DeadGroup> items, int counted, boolean complete) {}
 
   private Object groups(Call call) throws SQLException {
+    // A fingerprint of a receiver's reply would tell something of it.
     DeadGroups.Result result =
-        groupsFor(call)
-            .read(
-                DeadLetterFilter.of(
-                    Conditions.within(call.caller().scope(), call.query(), Conditions.DEAD)));
+        new DeadGroups(dead, call.may(Permission.PAYLOAD_READ))
+            .read(Selection.filter(call, call.query()));
     return new Groups(result.groups(), result.counted(), result.complete());
-  }
-
-  /** By what the caller may see: a fingerprint of a receiver's reply would tell something of it. */
-  private DeadGroups groupsFor(Call call) {
-    return new DeadGroups(
-        dead, call.may(Permission.PAYLOAD_READ) ? error -> error : ErrorReport::withoutReply);
   }
 
   private DeadLetter find(Call call, Values given) throws SQLException {
@@ -175,21 +163,10 @@ final class DeadEndpoints {
   private Object requeueMany(Call call) throws SQLException {
     Selection selection = Selection.of(call);
     TimeBudget timeBudget = new TimeBudget();
-    @Nullable String fingerprint = selection.fingerprint();
-    long count;
-    if (!selection.ids().isEmpty()) {
-      count = dead.requeue(call.actor(), selection.ids());
-    } else if (fingerprint != null) {
-      count =
-          groupsFor(call)
-              .each(
-                  selection.filter(),
-                  fingerprint,
-                  timeBudget,
-                  (ids, route) -> dead.requeue(call.actor(), ids, route));
-    } else {
-      count = dead.requeue(call.actor(), selection.filter(), timeBudget);
-    }
+    long count =
+        selection.ids().isEmpty()
+            ? dead.requeue(call.actor(), selection.filter(), timeBudget)
+            : dead.requeue(call.actor(), selection.ids());
     return new Done(count, !timeBudget.over());
   }
 
@@ -197,21 +174,10 @@ final class DeadEndpoints {
     Selection selection = Selection.of(call);
     String reason = call.body().textOf("reason");
     TimeBudget timeBudget = new TimeBudget();
-    @Nullable String fingerprint = selection.fingerprint();
-    long count;
-    if (!selection.ids().isEmpty()) {
-      count = dead.discard(call.actor(), reason, selection.ids());
-    } else if (fingerprint != null) {
-      count =
-          groupsFor(call)
-              .each(
-                  selection.filter(),
-                  fingerprint,
-                  timeBudget,
-                  (ids, route) -> dead.discard(call.actor(), reason, ids, route));
-    } else {
-      count = dead.discard(call.actor(), reason, selection.filter(), timeBudget);
-    }
+    long count =
+        selection.ids().isEmpty()
+            ? dead.discard(call.actor(), reason, selection.filter(), timeBudget)
+            : dead.discard(call.actor(), reason, selection.ids());
     return new Done(count, !timeBudget.over());
   }
 }

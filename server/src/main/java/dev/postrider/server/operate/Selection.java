@@ -1,6 +1,8 @@
 package dev.postrider.server.operate;
 
+import dev.postrider.access.Permission;
 import dev.postrider.deadletter.DeadLetterFilter;
+import dev.postrider.internal.text.Fingerprint;
 import dev.postrider.server.api.Call;
 import dev.postrider.server.api.Conditions;
 import dev.postrider.server.api.Field;
@@ -16,18 +18,11 @@ import org.jspecify.annotations.Nullable;
  * Which dead letters an act on many is about: those listed, or those that match. An empty filter
  * would be everything, which has to be said.
  */
-record Selection(List<UUID> ids, DeadLetterFilter filter, @Nullable String fingerprint) {
-  private static final Field FINGERPRINT =
-      Field.text(
-          "fingerprint", "Only with this kind of error, as a group of dead letters names it");
-
+record Selection(List<UUID> ids, DeadLetterFilter filter) {
   static final List<Field> FIELDS =
       List.of(
           Field.of("ids", Kind.IDS, "These; or a filter").between(1, 1000),
-          Field.object(
-              "filter",
-              "Those that meet every condition",
-              Conditions.with(Conditions.DEAD, FINGERPRINT)),
+          Field.object("filter", "Those that meet every condition", Conditions.DEAD),
           Field.of("all", Kind.BOOLEAN, "Instead of a condition: all of them"));
 
   static Selection of(Call call) {
@@ -44,9 +39,20 @@ record Selection(List<UUID> ids, DeadLetterFilter filter, @Nullable String finge
       throw Problem.forbidden("a token limited to a tenant or namespace acts by filter, or on one")
           .toException();
     }
-    return new Selection(
-        body.ids("ids"),
-        DeadLetterFilter.of(Conditions.within(call.caller().scope(), filter, Conditions.DEAD)),
-        filter.text("fingerprint"));
+    return new Selection(body.ids("ids"), filter(call, filter));
+  }
+
+  /**
+   * What was asked for, within what the caller may see. Who may not see what receivers replied must
+   * not find out by asking for kinds of errors.
+   */
+  static DeadLetterFilter filter(Call call, Values asked) {
+    @Nullable String fingerprint = asked.text("fingerprint");
+    if (fingerprint != null
+        && !Fingerprint.isSummary(fingerprint)
+        && !call.may(Permission.PAYLOAD_READ)) {
+      throw Problem.forbidden("this fingerprint needs the permission payload:read").toException();
+    }
+    return DeadLetterFilter.of(Conditions.within(call.caller().scope(), asked, Conditions.DEAD));
   }
 }

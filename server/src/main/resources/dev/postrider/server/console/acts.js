@@ -1,8 +1,8 @@
 // What operators do, each with its question, its command and what it says when it is done.
 import { html } from './lib.js';
-import { post, untilComplete } from './api.js';
+import { get, params, post, untilComplete } from './api.js';
 import { Time, number, plural, quoted, topicOf } from './format.js';
-import { follow, refresh } from './live.js';
+import { follow, forget, live, refresh } from './live.js';
 import { ask, useFetch } from './ui.js';
 
 const after = (then, text) => { then(); refresh().catch(() => {}); return text; };
@@ -67,27 +67,49 @@ export const filterOf = group => {
   const filter = { namespace: group.namespace, topic: group.topic };
   if (group.only) filter.subscription = group.only;
   if (group.code) filter.code = group.code;
-  return filter;
+  return { ...filter, fingerprint: group.fingerprint };
 };
 
-// A group is a kind of error. The command line knows topic and code only, which may be more.
-const groupText = (group, alone) => (alone ? '' : ' The command line selects by topic and code only, so it would take other errors with the same code as well.');
+// Those that were counted, and none that dies later.
+const counted = group => ({ ...filterOf(group), to: group.until });
 
-export const requeueGroup = (group, count, alone, then) => ask({
-  title: `Requeue ${count} of ${topicOf(group)}?`, text: `All with this error are delivered again, oldest first.${groupText(group, alone)}`,
-  verb: `Requeue ${count}`, command: `./postrider dead requeue${flags(filterOf(group))} --yes`,
+const FOLLOWED = 2000;
+
+// The first of them, with their deliveries so far: what becomes of these is shown.
+async function followable(filter) {
+  const letters = new Map();
+  let cursor;
+  for (let i = 0; i < FOLLOWED / 500 && letters.size < FOLLOWED; i++) {
+    const page = await get('/dead' + params({ ...filter, limit: 1000, cursor }));
+    page.items.forEach(letter => letters.set(letter.id, letter.delivery));
+    cursor = page.next;
+    if (!cursor) break;
+  }
+  return letters;
+}
+
+export const requeueGroup = (group, count, then) => ask({
+  title: `Requeue ${count} of ${topicOf(group)}?`, text: 'All with this error are delivered again, oldest first. Those that die from now on are left.',
+  verb: `Requeue ${count}`, command: `./postrider dead requeue${flags(counted(group))} --yes`,
   run: async (reason, progress) => {
-    const run = follow({ topic: topicOf(group), matches: o => topicOf(o) === topicOf(group) });
-    run.total = await untilComplete('/dead/requeue', { filter: { ...filterOf(group), fingerprint: group.fingerprint } }, progress);
-    return after(then, `${plural(run.total, 'message')} requeued.`);
+    const filter = counted(group);
+    const run = live.connected && follow({ topic: topicOf(group), subscription: group.subscription || '', letters: await followable(filter) });
+    try {
+      const total = await untilComplete('/dead/requeue', { filter }, progress);
+      if (run) run.total = total;
+      return after(then, `${plural(total, 'message')} requeued.`);
+    } catch (e) {
+      if (run) forget(run);
+      throw e;
+    }
   },
 });
 
-export const discardGroup = (group, count, alone, then) => ask({
-  title: `Discard ${count} of ${topicOf(group)}?`, text: `None with this error is delivered. They stay in the database: state:discarded finds them, and they can still be requeued.${groupText(group, alone)}`,
-  verb: `Discard ${count}`, danger: true, reason: true, command: reason => `./postrider dead discard${flags(filterOf(group))} --reason ${quoted(reason || '…')} --yes`,
+export const discardGroup = (group, count, then) => ask({
+  title: `Discard ${count} of ${topicOf(group)}?`, text: 'None with this error is delivered. They stay in the database: state:discarded finds them, and they can still be requeued.',
+  verb: `Discard ${count}`, danger: true, reason: true, command: reason => `./postrider dead discard${flags(counted(group))} --reason ${quoted(reason || '…')} --yes`,
   run: async (reason, progress) => {
-    const done = await untilComplete('/dead/discard', { filter: { ...filterOf(group), fingerprint: group.fingerprint }, reason }, progress);
+    const done = await untilComplete('/dead/discard', { filter: counted(group), reason }, progress);
     return after(then, `${plural(done, 'message')} discarded.`);
   },
 });

@@ -5,7 +5,12 @@ import { Time, number, period, quoted } from './format.js';
 import { useLive } from './live.js';
 import { Badge, Command, Copy, Empty, Failed, Loading, Page, Panel, Table, ask, useFetch } from './ui.js';
 
-const detail = value => Object.entries(value || {}).map(([name, v]) => `${name}: ${typeof v === 'object' ? JSON.stringify(v) : v}`).join(', ');
+const IDS = 3;
+
+// Lists of ids are cut: nobody reads five hundred of them.
+const said = v => (Array.isArray(v) && v.length > IDS ? `${v.slice(0, IDS).join(', ')} and ${number(v.length - IDS)} more`
+  : v && typeof v === 'object' ? Object.entries(v).map(([name, one]) => `${name} ${said(one)}`).join(', ') : String(v));
+const detail = value => Object.entries(value || {}).map(([name, v]) => `${name}: ${said(v)}`).join('; ');
 
 export function Audit({ route }) {
   const [cursor, setCursor] = useState('');

@@ -64,14 +64,15 @@ function Run({ run, status }) {
   const topic = status && status.topics.find(t => topicOf(t) === run.topic);
   const way = topic ? topic.pending : 0;
   const least = run.missed > 0 ? 'at least ' : '';
-  const done = run.total !== undefined && run.delivered + run.dead >= run.total;
+  const of = Math.min(run.of, run.total ?? run.of);
+  const done = run.total !== undefined && run.delivered + run.dead >= of;
   return html`<div class=${`note run ${run.dead ? 'bad' : done ? 'good' : ''}`} role="status">
-    <span><strong>${run.total === undefined ? 'Requeueing…' : `${plural(run.total, 'message')} of ${run.topic} requeued`}</strong> at ${shortTime(run.at)}: ${least}${number(run.delivered)} delivered, ${run.dead ? html`<strong>${least}${number(run.dead)} dead again</strong>` : 'none dead again'}${done ? '.' : `, ${plural(way, 'message')} of the topic ${way === 1 ? 'waits' : 'wait'} now.`}</span>
-    <progress max=${run.total || 1} value=${Math.min(run.total || 1, run.delivered + run.dead)} aria-label="Delivered or dead again"></progress>
+    <span><strong>${run.total === undefined ? 'Requeueing…' : `${plural(run.total, 'message')} of ${run.topic} requeued`}</strong> at ${shortTime(run.at)}: ${run.total > of ? `of the first ${number(of)} ` : ''}${least}${number(run.delivered)} delivered, ${run.dead ? html`<strong>${least}${number(run.dead)} dead again</strong>` : 'none dead again'}${done ? '.' : `, ${plural(way, 'message')} of the topic ${way === 1 ? 'waits' : 'wait'} now.`}</span>
+    <progress max=${of || 1} value=${Math.min(of, run.delivered + run.dead)} aria-label="Delivered or dead again"></progress>
     <button type="button" class="quiet small" onClick=${() => forget(run)}>Close</button></div>`;
 }
 
-function Group({ group, alone, complete, may, version, changed }) {
+function Group({ group, complete, may, version, changed }) {
   const [open, setOpen] = useState(false);
   const [tried, setTried] = useState(null);
   const count = number(group.count) + (complete ? '' : '+');
@@ -87,13 +88,12 @@ function Group({ group, alone, complete, may, version, changed }) {
         </div>
         ${may.operate && html`<div class="group-acts">
           ${group.count > 1 && html`<button type="button" onClick=${() => tryOne(group.example, () => { setTried(group.example); changed(); }, group.only)}>Try one first</button>`}
-          <button type="button" class="primary" data-key="r" onClick=${() => requeueGroup(group, count, alone, changed)}>Requeue ${group.count === 1 ? '' : 'all '}${count}</button>
-          <button type="button" onClick=${() => discardGroup(group, count, alone, changed)}>Discard…</button></div>`}
+          <button type="button" class="primary" data-key="r" onClick=${() => requeueGroup(group, count, changed)}>Requeue ${group.count === 1 ? '' : 'all '}${count}</button>
+          <button type="button" onClick=${() => discardGroup(group, count, changed)}>Discard…</button></div>`}
       </div>
       ${tried && html`<${Tried} id=${tried} group=${group} />`}
       <details open=${open} onToggle=${e => setOpen(e.target.open)}><summary>Messages</summary>
-        ${open && html`<${Letters} group=${group} may=${may} version=${version} changed=${changed} />`}
-        ${open && !alone && html`<p class="muted small">The list has every dead letter of this topic and code, whatever its error.</p>`}</details>
+        ${open && html`<${Letters} group=${group} may=${may} version=${version} changed=${changed} />`}</details>
     </${Panel}>`;
 }
 
@@ -104,7 +104,6 @@ export function Dead({ may }) {
   // Where a topic has dead letters of named subscriptions, the default one has to be named, too.
   const named = new Set((data ? data.items : []).filter(g => g.subscription).map(g => `${g.namespace}/${g.topic}`));
   const groups = (data ? data.items : []).map(g => ({ ...g, only: g.subscription || (named.has(`${g.namespace}/${g.topic}`) ? 'default' : '') }));
-  const same = group => groups.filter(g => topicOf(g) === topicOf(group) && g.code === group.code).length === 1;
   return html`
     <${Page} title="Dead letters" actions=${html`<button type="button" onClick=${reload}>Refresh</button>`}>
       <${Failed} error=${error} />
@@ -112,7 +111,7 @@ export function Dead({ may }) {
       ${followed().map(run => html`<${Run} key=${run.at} run=${run} status=${status} />`)}
       ${data && !groups.length && html`<${Empty} title="Nothing is dead">A message dies after a terminal error or its last attempt. It then waits here until somebody requeues or discards it. <a href="#/messages?q=state%3Adiscarded">Discarded ones</a> can still be requeued.</${Empty}>`}
       ${groups.length > 0 && html`<p class="muted" id="dead-count">${plural(data.counted, 'message')}${data.complete ? '' : ' and more; the newest 10,000 are counted'}, in ${plural(groups.length, 'group')} by topic, code and error.</p>`}
-      ${groups.map(group => html`<${Group} key=${topicOf(group) + group.code + group.fingerprint} group=${group} alone=${same(group)} complete=${data.complete} may=${may} version=${version} changed=${reload} />`)}
+      ${groups.map(group => html`<${Group} key=${topicOf(group) + group.code + group.fingerprint} group=${group} complete=${data.complete} may=${may} version=${version} changed=${reload} />`)}
       ${groups.length > 0 && html`<${Command} text="./postrider dead list" /><p class="muted small"><a href="#/messages?q=state%3Adiscarded">Discarded ones</a> can still be requeued.</p>`}
     </${Page}>`;
 }

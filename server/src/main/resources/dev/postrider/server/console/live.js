@@ -28,9 +28,9 @@ export function flowBy(nameOf) {
   return rates;
 }
 
-// Counts what becomes of messages that were requeued. missed: outcomes that the server did not show one by one.
+// Counts what becomes of messages that were requeued. letters: which, with the deliveries they had before; missed: outcomes that the server did not show one by one.
 export function follow(run) {
-  const all = { ...run, at: Date.now(), delivered: 0, dead: 0, missed: 0 };
+  const all = { ...run, of: run.letters.size, at: Date.now(), delivered: 0, dead: 0, missed: 0 };
   runs.push(all);
   if (runs.length > 3) runs.shift();
   changed();
@@ -44,9 +44,12 @@ function count(event) {
   flow = flow.filter(([at]) => at > Date.now() - FLOW_MS).concat([[Date.now(), event.outcomes, each]]);
   runs.forEach(run => {
     run.missed += event.more || 0;
-    event.outcomes.filter(outcome => outcome.delivery > 1 && run.matches(outcome)).forEach(outcome => {
+    event.outcomes.forEach(outcome => {
+      const settled = outcome.state === 'dispatched' || outcome.state === 'failed';
+      if (!settled || (outcome.subscription || '') !== run.subscription || !(run.letters.get(outcome.id) < outcome.delivery)) return;
+      run.letters.delete(outcome.id);
       if (outcome.state === 'dispatched') run.delivered++;
-      else if (outcome.state === 'failed') run.dead++;
+      else run.dead++;
     });
   });
 }

@@ -105,6 +105,46 @@ class ActsTest {
     }
   }
 
+  /** Only what was counted is requeued, and only that is followed. */
+  @Test
+  void whatDiesAgainWhileAllAreRequeuedIsLeft() {
+    UUID stranger = receipt("delivered-before");
+    dead(3);
+    try (Visit visit = Browser.signedIn(desk, admin).open("dead")) {
+      visit.sees("Requeue all 3");
+      visit.button("Requeue all 3").click();
+      visit.confirm("Requeue 3");
+      Locator run = visit.page.locator(".run");
+      seen(run, "3 messages of payments/receipts requeued");
+      seen(run, "0 delivered, 3 dead again.");
+      visit.sees("Requeue all 3");
+
+      assertThat(desk.post(desk.admin, "/v1/replays", "{\"ids\": [\"" + stranger + "\"]}").status())
+          .isBetween(200, 202);
+      visit.until(
+          "import('./live.js').then(file => file.live.outcomes.some(o => o.id === '%s' && o.delivery === 2))"
+              .formatted(stranger));
+      assertThat(
+              visit.page.evaluate("import('./live.js').then(file => file.followed()[0].delivered)"))
+          .isEqualTo(0);
+
+      assertThat(
+              desk.postgres.column(
+                  """
+                  select count || ' ' || (detail ? 'ids') || ' ' || (detail -> 'filter' ? 'fingerprint')
+                    from postrider.audit where action = 'dead.requeue' order by id desc limit 1
+                  """))
+          .containsExactly("3 false true");
+
+      rail.is(Rail.State.WORKS);
+      visit.page.reload();
+      visit.button("Requeue all 3").click();
+      visit.confirm("Requeue 3");
+      seen(run, "3 delivered, none dead again.");
+      visit.sees("Nothing is dead");
+    }
+  }
+
   @Test
   void aDiscardIsUndone() {
     dead(1);

@@ -265,7 +265,9 @@ class ConsoleTest {
       visit.dialog().getByText("Cancel").click();
       group.getByText("Requeue all 3").click();
       assertThat(visit.dialog().textContent())
-          .contains("--namespace dead --topic letters --code broken --yes");
+          .containsPattern(
+              "--namespace dead --topic letters --code broken --fingerprint [0-9a-fs]{12,13} --to"
+                  + " \\S+Z --yes");
       visit.accessible();
       visit.confirm("Requeue 3");
       visit.sees("3 messages requeued.");
@@ -302,10 +304,13 @@ class ConsoleTest {
       Locator locked =
           visit.page.locator("section", new Page.LocatorOptions().setHasText("is locked"));
       locked.getByText("Requeue all 3").click();
-      assertThat(visit.dialog().textContent()).contains("other errors with the same code");
+      assertThat(visit.dialog().textContent()).contains("--code http_500 --fingerprint ");
       visit.confirm("Requeue 3");
       visit.sees("3 messages requeued.");
       visit.sees("disk full");
+      visit.open("audit");
+      visit.sees("fingerprint");
+      visit.accessible();
     }
     assertThat(
             desk.postgres.column(

@@ -1,7 +1,8 @@
-package dev.postrider.internal.monitor;
+package dev.postrider.internal.text;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.postrider.message.ErrorReport;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
@@ -35,6 +36,22 @@ class FingerprintTest {
     different("no such account", "no such mailbox");
     different("HTTP 422:\n{\"error\": \"unknown field\"}", "HTTP 422:\n{\"error\": \"too late\"}");
     different("", "refused");
+  }
+
+  @Test
+  void summariesLeaveRepliesOut() {
+    String report = ErrorReport.of("HTTP 422", "too late");
+    assertThat(Fingerprint.ofSummary(report))
+        .isEqualTo(Fingerprint.ofSummary(ErrorReport.of("HTTP 422", "unknown field")))
+        .isEqualTo("s" + Fingerprint.of("HTTP 422"))
+        .matches(Fingerprint::isOne)
+        .matches(Fingerprint::isSummary)
+        .matches(summary -> Fingerprint.matches(summary, report));
+    assertThat(Fingerprint.of(report))
+        .matches(Fingerprint::isOne)
+        .matches(whole -> !Fingerprint.isSummary(whole))
+        .matches(whole -> Fingerprint.matches(whole, report))
+        .matches(whole -> !Fingerprint.matches(whole, "HTTP 422"));
   }
 
   @Test

@@ -1,5 +1,6 @@
-package dev.postrider.internal.monitor;
+package dev.postrider.internal.text;
 
+import dev.postrider.message.ErrorReport;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -11,12 +12,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * Tells failures of the same kind by their error texts: texts that differ only in ids, numbers and
  * quoted words have the same fingerprint. Holds no state.
+ *
+ * <p>Fingerprints of summaries, for those who may not see what receivers replied, begin with s.
  */
 public final class Fingerprint {
   /** What comes later hardly tells one kind of failure from another. */
   private static final int TEXT_MAX = 400;
 
   private static final int BYTES = 6;
+  private static final String SUMMARY = "s";
+  private static final Pattern FORM = Pattern.compile("s?[0-9a-f]{12}");
 
   /** Quoted text and words, ids among them. Never goes back, so that no text takes long. */
   private static final Pattern PARTS = Pattern.compile("\"[^\"]*+\"|'[^']*+'|\\b\\w[\\w.@-]*+");
@@ -28,6 +33,25 @@ public final class Fingerprint {
   private static final Pattern STATUS = Pattern.compile("^HTTP [1-5][0-9][0-9]\\b");
 
   private Fingerprint() {}
+
+  /** Of a text without the reply of the receiver; begins with {@value #SUMMARY}. */
+  public static String ofSummary(@Nullable String error) {
+    return SUMMARY + of(ErrorReport.withoutReply(error));
+  }
+
+  /** Whether a text is one of ours. */
+  public static boolean isOne(String text) {
+    return FORM.matcher(text).matches();
+  }
+
+  /** Whether it tells nothing of a receiver's reply. */
+  public static boolean isSummary(String fingerprint) {
+    return fingerprint.startsWith(SUMMARY);
+  }
+
+  public static boolean matches(String fingerprint, @Nullable String error) {
+    return fingerprint.equals(isSummary(fingerprint) ? ofSummary(error) : of(error));
+  }
 
   /** Twelve hexadecimal digits; the same for all failures without a text. */
   public static String of(@Nullable String error) {
