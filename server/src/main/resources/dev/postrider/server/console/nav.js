@@ -10,7 +10,7 @@ export const PAGES = [
   { path: 'dead', name: 'Dead letters', page: Dead, count: status => status.dead, icon: 'M8 2a6 6 0 100 12A6 6 0 008 2zM6 6l4 4M10 6l-4 4' },
   { path: 'keys', name: 'Keys', from: () => import('./keys.js'), all: true, count: status => status.blocked_keys, icon: 'M6 7a3 3 0 100 6 3 3 0 000-6zM8 8l5-5M11 5l2 2' },
   { path: 'replay', name: 'Replay', from: () => import('./replay.js'), all: true, icon: 'M3 8a5 5 0 105-5H4M6 1L4 3l2 2' },
-  { path: 'tail', name: 'Live tail', from: () => import('./tail.js'), all: true, icon: 'M1 8h3l2-5 4 10 2-5h3' },
+  { path: 'tail', name: 'Live tail', from: () => import('./tail.js').then(file => ({ 'Live tail': file.Tail })), all: true, icon: 'M1 8h3l2-5 4 10 2-5h3' },
   { path: 'relays', name: 'Relays', from: () => import('./fleet.js'), all: true, group: true, icon: 'M2 3h12v4H2zM2 9h12v4H2zM5 5h.01M5 11h.01' },
   { path: 'destinations', name: 'Destinations', from: () => import('./fleet.js'), all: true, icon: 'M8 14s5-4.5 5-8A5 5 0 003 6c0 3.5 5 8 5 8zM8 4.5a1.5 1.5 0 100 3 1.5 1.5 0 000-3z' },
   { path: 'topics', name: 'Topics', from: () => import('./fleet.js'), all: true, icon: 'M6 2L5 14M11 2l-1 12M2.5 5.5h11.5M2 10.5h11.5' },
