@@ -38,6 +38,9 @@ class MainTest {
     List<String> command =
         new ArrayList<>(
             List.of(
+                // Background jobs of a shell ignore SIGINT, and their children would, too.
+                "env",
+                "--default-signal=INT",
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-cp",
                 System.getProperty(
