@@ -26,7 +26,7 @@ public final class FanOut {
    * What a call did.
    *
    * @param routes those that got messages
-   * @param again topics that have more messages, or that another relay was fanning out
+   * @param again topics that may have more messages, or that another relay was fanning out
    */
   public record Result(List<Integer> routes, List<Integer> again) {}
 

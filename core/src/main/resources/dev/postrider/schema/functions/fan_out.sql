@@ -104,8 +104,8 @@ begin
 end $$;
 
 -- Fans the next messages of these topics out, and writes about p_rows rows in all, the same share for each topic. Returns
--- the routes that got messages; rings for those of them that the caller does not serve. again: the topics that have more
--- messages, and those that another relay is fanning out, which is left to it. written: how many rows.
+-- the routes that got messages; rings for those of them that the caller does not serve. again: the topics that may have
+-- more messages, and those that another relay is fanning out, which is left to it. written: how many rows.
 create or replace function postrider.fan_out(
   p_topics int[], p_rows int, p_served int[], out routes int[], out again int[], out written int)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -124,6 +124,7 @@ begin
   -- A crash may undo it, and then it is done again: nothing that builds on it is committed before it.
   perform set_config('synchronous_commit', 'off', true);
   routes := '{}';
+  again := '{}';
   written := 0;
   for v_topic in
     select r.id from postrider.route r where r.id = any (p_topics) and r.fans_out
@@ -142,6 +143,13 @@ begin
              where r.topic_id = v_topic.id and r.topic_id > 0 and r.active) r;
     v_limit := greatest(10, p_rows / (1 + cardinality(v_subs.ids)) / cardinality(p_topics));
     v_tids := postrider.fan_out_pick(v_topic.id, v_limit);
+    -- Whether rows are left: the shares may be small, or somebody changes some rows just now. What is committed after
+    -- the pick rings.
+    if cardinality(v_tids) >= v_limit / 2
+        or exists (select from postrider.queue q
+                    where q.route = -v_topic.id and q.route < 0 and q.ctid not in (select t from unnest(v_tids) t)) then
+      again := again || v_topic.id;
+    end if;
     continue when v_tids = '{}';
     insert into postrider.queue (id, key_id, sequence, due_at, route, size, lane, subscription)
     select q.id, postrider.subscription_key(q.key_id, s.id), q.sequence, case when q.due_at < 'infinity' then q.due_at end,
@@ -162,10 +170,7 @@ begin
     written := written
       + cardinality(v_tids) * (cardinality(v_subs.ids) + case when v_subs.unnamed then 1 else 0 end);
   end loop;
-  again := array(
-    select r.id from postrider.route r
-     where r.id = any (p_topics) and r.fans_out
-       and (not r.id = any (v_free)
-         or exists (select from postrider.queue q where q.route = -r.id and q.route < 0)));
+  again := again || array(
+    select r.id from postrider.route r where r.id = any (p_topics) and r.fans_out and not r.id = any (v_free));
   perform postrider.ring(r) from unnest(routes) r where not r = any (p_served) and postrider.bell(r) = 1;
 end $$;
