@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.scheduling.annotation.Async;
+import org.springframework.util.ClassUtils;
 
 /** Calls a method with what it asks for of a message. Thread-safe if the bean is. */
 final class HandlerMethod implements MessageHandler {
@@ -100,7 +101,9 @@ final class HandlerMethod implements MessageHandler {
               .formatted(method, MissingCodec.REASON),
           MissingCodec.ACTION);
     }
-    return message -> codec.read(message, type);
+    // Jackson 2 reads null as the number 0.
+    Class<?> boxed = ClassUtils.resolvePrimitiveIfNecessary(type);
+    return message -> codec.read(message, boxed);
   }
 
   @Override
