@@ -10,6 +10,7 @@ import dev.postrider.server.api.Bodies;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.EndpointRoutes;
 import dev.postrider.server.api.Feature;
+import dev.postrider.server.api.Turns;
 import dev.postrider.server.console.ConsoleFeature;
 import dev.postrider.server.console.Pages;
 import dev.postrider.server.console.SignInCodes;
@@ -41,15 +42,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Server implements AutoCloseable {
   private static final Duration SAMPLE_EVERY = Duration.ofSeconds(2);
-  private static final Map<String, String> SECURITY_HEADERS =
-      Map.of(
-          "X-Content-Type-Options", "nosniff",
-          "X-Frame-Options", "DENY",
-          "Referrer-Policy", "no-referrer",
-          "Cache-Control", "no-store",
-          "Cross-Origin-Resource-Policy", "same-origin",
-          "Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
-
   private final ServerConfig config;
   private final List<Feature> features;
   private final List<Endpoint> endpoints = new ArrayList<>();
@@ -97,14 +89,16 @@ public final class Server implements AutoCloseable {
     features.forEach(feature -> endpoints.addAll(feature.endpoints()));
     this.openConnections = new OpenConnections(limits, config.proxies());
     this.requestPools = new RequestPools(limits.threads(), openConnections, alwaysAnswered());
+    Turns turns =
+        new Turns(Math.min(limits.threads(), builder.databaseConnections), requestPools.threads());
     this.bodies =
         new Bodies(
             limits.requestBytes(),
             limits.times().request(),
             limits.times().bytesPerSecond(),
             limits.memory(),
-            requestPools.threads());
-    EndpointRoutes routing = new EndpointRoutes(endpoints, access::admit, bodies);
+            turns);
+    EndpointRoutes routing = new EndpointRoutes(endpoints, access::admit, bodies, turns);
     this.javalin = Javalin.create(javalinConfig -> configure(javalinConfig, routing));
   }
 
@@ -140,13 +134,7 @@ public final class Server implements AutoCloseable {
     javalinConfig.startup.startupWatcherEnabled = false;
     javalinConfig.http.prefer405over404 = true;
     Jetty.configure(javalinConfig.jetty, config, requestPools, openConnections);
-    javalinConfig.routes.before(
-        context -> {
-          SECURITY_HEADERS.forEach(context::header);
-          if (config.tls() != null) {
-            context.header("Strict-Transport-Security", "max-age=31536000");
-          }
-        });
+    SecurityHeaders.install(javalinConfig, config.tls() != null);
     routing.install(javalinConfig);
     if (console != null) {
       boolean rootTaken = endpoints.stream().anyMatch(endpoint -> endpoint.path().equals("/"));
@@ -216,11 +204,18 @@ public final class Server implements AutoCloseable {
     private @Nullable DataSource direct;
     private @Nullable StreamConfig streams;
     private boolean monitorOnly;
+    private int databaseConnections = Integer.MAX_VALUE;
     private Callable<List<Warning>> doctor = List::of;
     private final List<Feature> features = new ArrayList<>();
 
     private Builder(DataSource dataSource) {
       this.dataSource = dataSource;
+    }
+
+    /** How many the data source gives at a time; one caller uses three quarters of them at most. */
+    public Builder databaseConnections(int value) {
+      this.databaseConnections = value;
+      return this;
     }
 
     public Builder schema(Schema value) {

@@ -8,6 +8,8 @@ import dev.postrider.access.Permission;
 import dev.postrider.server.Desk.Answer;
 import java.io.IOException;
 import java.net.http.HttpRequest;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +25,12 @@ import org.junit.jupiter.api.Timeout;
 class SlowClientTest {
   private static final int SOCKETS = Limits.DEFAULT.threads() + 16;
   private static final Duration PROMPT = Duration.ofSeconds(3);
+
+  private static final String WAITING =
+      """
+      select count(*) from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock'
+      """;
 
   private final Desk desk = Desk.open();
   private final List<RawSocket> sockets = new ArrayList<>();
@@ -104,7 +112,7 @@ class SlowClientTest {
             RawSocket.saying(
                 hung,
                 "GET /v1/test HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n"
-                    .formatted(hung.viewer)));
+                    .formatted(i % 2 == 0 ? hung.viewer : hung.operator)));
       }
       try {
         busy.await();
@@ -115,6 +123,72 @@ class SlowClientTest {
         }
       } finally {
         end.countDown();
+      }
+    }
+  }
+
+  /** The others of the token wait, and are answered in the end. */
+  @Test
+  void oneTokenDoesNotTakeAllThreads() throws Exception {
+    int most = Limits.DEFAULT.threads() * 3 / 4;
+    CountDownLatch busy = new CountDownLatch(most);
+    CountDownLatch end = new CountDownLatch(1);
+    TestFeature hangs =
+        new TestFeature(
+            () -> {
+              busy.countDown();
+              end.await();
+              return "done";
+            });
+    try (Desk hung = Desk.open(server -> server.feature(hangs))) {
+      for (int i = 0; i < 2 * Limits.DEFAULT.threads(); i++) {
+        sockets.add(
+            RawSocket.saying(
+                hung,
+                "GET /v1/test HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n"
+                    .formatted(hung.viewer)));
+      }
+      try {
+        busy.await();
+        for (int i = 0; i < 10; i++) {
+          assertThat(hung.send(hung.request(hung.operator, "/v1/status").timeout(PROMPT)).status())
+              .isEqualTo(200);
+        }
+      } finally {
+        end.countDown();
+      }
+      for (RawSocket socket : sockets) {
+        assertThat(socket.head()).startsWith("HTTP/1.1 200");
+      }
+    }
+  }
+
+  /** Each of them waits for a key that a transaction in the database holds. */
+  @Test
+  void oneTokenDoesNotTakeAllConnectionsToTheDatabase() throws Exception {
+    String message = "{\"namespace\":\"held\",\"topic\":\"t\",\"key\":\"k\",\"payload\":1}";
+    try (Desk pooled = Desk.pooled(server -> server.databaseConnections(8));
+        Connection open = pooled.postgres.dataSource().getConnection();
+        Statement statement = open.createStatement()) {
+      open.setAutoCommit(false);
+      statement.execute("select postrider.enqueue('held', 't', '1', key => 'k')");
+      for (int i = 0; i < 20; i++) {
+        sockets.add(
+            RawSocket.saying(
+                pooled,
+                "POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                    + "Authorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s"
+                        .formatted(pooled.admin, message.length(), message)));
+      }
+      await().until(() -> pooled.postgres.count(WAITING) >= 6);
+      for (int i = 0; i < 10; i++) {
+        assertThat(pooled.send(pooled.request(pooled.viewer, "/v1/messages").timeout(PROMPT)))
+            .extracting(Answer::status)
+            .isEqualTo(200);
+      }
+      open.rollback();
+      for (RawSocket socket : sockets) {
+        assertThat(socket.head()).containsAnyOf("HTTP/1.1 201", "HTTP/1.1 503");
       }
     }
   }

@@ -53,6 +53,7 @@ final class RunningServer implements AutoCloseable {
     try {
       Server.Builder builder =
           Server.builder(pool)
+              .databaseConnections(config.server().database())
               .schema(config.schema())
               .config(config.server().config())
               .metrics(metrics)

@@ -7,9 +7,7 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -25,7 +23,7 @@ public final class Bodies implements AutoCloseable {
   private final int most;
   private final IncomingBody.Pace pace;
   private final BodyMemory memory;
-  private final Executor threads;
+  private final Turns turns;
   private final Set<IncomingBody> coming = ConcurrentHashMap.newKeySet();
   private final ScheduledThreadPoolExecutor clock =
       new ScheduledThreadPoolExecutor(1, Threads.named("postrider-body-clock"));
@@ -41,13 +39,13 @@ public final class Bodies implements AutoCloseable {
    * @param time from a request's first byte to its last
    * @param bytesPerSecond at the least
    * @param memory bytes of all bodies together
-   * @param threads that go on when a body is there
+   * @param turns in which it goes on when a body is there
    */
-  public Bodies(long most, Duration time, int bytesPerSecond, long memory, Executor threads) {
+  public Bodies(long most, Duration time, int bytesPerSecond, long memory, Turns turns) {
     this.most = Math.toIntExact(most);
     this.pace = new IncomingBody.Pace(time, bytesPerSecond);
     this.memory = new BodyMemory(memory);
-    this.threads = threads;
+    this.turns = turns;
     ScheduledFuture<?> unused =
         clock.scheduleWithFixedDelay(this::look, LOOK_MS, LOOK_MS, TimeUnit.MILLISECONDS);
   }
@@ -113,20 +111,12 @@ public final class Bodies implements AutoCloseable {
           incoming
               .whole()
               .whenComplete((body, failure) -> coming.remove(incoming))
-              .thenAcceptAsync(body -> pass(body, taker), threads)
+              .thenCompose(body -> turns.later(share.caller(), () -> taker.take(body)))
               .whenComplete((done, failure) -> incoming.release());
       incoming.start();
       return answered;
     } catch (IOException e) {
       return CompletableFuture.failedFuture(e);
-    }
-  }
-
-  private static void pass(byte[] body, Taker taker) {
-    try {
-      taker.take(body);
-    } catch (Exception e) {
-      throw new CompletionException(e);
     }
   }
 

@@ -15,7 +15,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Puts endpoints to work: access first, then the checks, then the handler. Immutable. */
-public record EndpointRoutes(List<Endpoint> endpoints, Admission admission, Bodies bodies) {
+public record EndpointRoutes(
+    List<Endpoint> endpoints, Admission admission, Bodies bodies, Turns turns) {
   private static final String CALLER = "postrider.caller";
 
   /** Pages of the console ask again and again, so no statement for them may take longer. */
@@ -72,15 +73,28 @@ public record EndpointRoutes(List<Endpoint> endpoints, Admission admission, Bodi
 
   private void handle(Endpoint endpoint, Context context) throws Exception {
     Caller caller = Objects.requireNonNull(context.attribute(CALLER), "was not admitted");
-    if (endpoint.takes().body().isEmpty()) {
-      Bodies.refuse(context);
-      answer(endpoint, context, caller, null);
-    } else {
+    if (!endpoint.takes().body().isEmpty()) {
       bodies.take(
           context,
           caller,
           endpoint.takes().bodySize(),
           sent -> answer(endpoint, context, caller, sent));
+      return;
+    }
+    Bodies.refuse(context);
+    // Streams hold no thread.
+    boolean atOnce = endpoint.guard().always() || !endpoint.produces().equals(Answer.JSON);
+    String counted = caller.counted();
+    if (atOnce) {
+      answer(endpoint, context, caller, null);
+    } else if (!turns.take(counted)) {
+      context.future(() -> turns.later(counted, () -> answer(endpoint, context, caller, null)));
+    } else {
+      try {
+        answer(endpoint, context, caller, null);
+      } finally {
+        turns.giveBack(counted);
+      }
     }
   }
 

@@ -22,11 +22,14 @@ class DenyByDefaultTest {
           .answers(List.class)
           .handledBy(call -> List.of());
 
+  private static final Turns TURNS = new Turns(4, Runnable::run);
+
   private static EndpointRoutes routing(Endpoint... endpoints) {
     return new EndpointRoutes(
         List.of(endpoints),
         (context, guard) -> new Caller(null, "here", false),
-        new Bodies(1024, Duration.ofSeconds(5), 1, 1024, Runnable::run));
+        new Bodies(1024, Duration.ofSeconds(5), 1, 1024, TURNS),
+        TURNS);
   }
 
   @Test
