@@ -2,9 +2,12 @@ package dev.postrider.error;
 
 import dev.postrider.internal.jdbc.Advice;
 import java.sql.SQLException;
+import java.sql.SQLRecoverableException;
+import java.sql.SQLTimeoutException;
+import java.sql.SQLTransientException;
 import org.jspecify.annotations.Nullable;
 
-/** The one classifier of database errors, by SQLSTATE. Immutable. */
+/** The one classifier of database errors, by SQLSTATE, or by class if there is none. Immutable. */
 public enum DatabaseError {
   /** The statement ran into its time limit. */
   TIMEOUT,
@@ -21,8 +24,8 @@ public enum DatabaseError {
 
   public static DatabaseError of(SQLException error) {
     @Nullable String state = error.getSQLState();
-    if (state == null) {
-      return FATAL;
+    if (state == null || state.length() < 2) {
+      return byClass(error);
     }
     return switch (state) {
       case "57014", "55P03", "25P03" -> TIMEOUT;
@@ -34,6 +37,16 @@ public enum DatabaseError {
             default -> FATAL;
           };
     };
+  }
+
+  /** Pools have no SQLSTATE for a connection that was not to be had in time. */
+  private static DatabaseError byClass(SQLException error) {
+    if (error instanceof SQLTimeoutException) {
+      return TIMEOUT;
+    }
+    return error instanceof SQLTransientException || error instanceof SQLRecoverableException
+        ? TRANSIENT
+        : FATAL;
   }
 
   /**

@@ -1,21 +1,32 @@
 package dev.postrider.verify;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.postrider.error.DatabaseError;
+import dev.postrider.internal.jdbc.Database;
+import dev.postrider.internal.jdbc.Database.Session;
 import dev.postrider.relay.Relay;
+import dev.postrider.schema.Schema;
 import dev.postrider.testkit.TestPostgres;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** A network to the database that fails at the worst moment. */
 class NetworkFaultTest {
   private static final Duration LIMIT = Duration.ofMinutes(2);
+  private static final Duration SECOND = Duration.ofSeconds(1);
 
   @AutoClose private final TestPostgres database = TestPostgres.start();
 
@@ -77,6 +88,32 @@ class NetworkFaultTest {
       ledger.untilEmpty();
     }
     ledger.assertBalanced();
+  }
+
+  /** Retention and operators would wait for an answer for ever. */
+  @Test
+  @Tag("OP-8")
+  @Timeout(value = 3, unit = TimeUnit.MINUTES, threadMode = ThreadMode.SEPARATE_THREAD)
+  void aStatementOnADeadConnectionEnds() throws Exception {
+    Database operator = new Database(wire.through(database.jdbcUrl()), Schema.DEFAULT);
+    assertThat(one(operator)).containsExactly(1);
+    for (String sql : List.of("select 1", "select postrider.archive_begin()")) {
+      try (Session session = Database.within(SECOND, operator::open)) {
+        wire.freeze();
+        assertThatThrownBy(
+                () -> Database.within(SECOND, () -> session.list(sql, row -> row.getString(1))))
+            .as(sql)
+            .isInstanceOfSatisfying(
+                SQLException.class,
+                e -> assertThat(DatabaseError.of(e)).isEqualTo(DatabaseError.TRANSIENT));
+      }
+      wire.thaw();
+    }
+    assertThat(one(operator)).containsExactly(1);
+  }
+
+  private static List<Integer> one(Database database) throws SQLException {
+    return database.list("select 1", row -> row.getInt(1));
   }
 
   private long leases() {

@@ -20,14 +20,18 @@ import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
 
 /**
- * Runs an operator's statements: each in a transaction of its own, never longer than a minute, and
- * with a search path where others can put nothing. Thread-safe if the data source is.
+ * Runs an operator's statements: each in a transaction of its own, never longer than a minute, also
+ * if the server is gone without a word, and with a search path where others can put nothing.
+ * Thread-safe if the data source is.
  *
  * @param role what follows the schema in the name of the role that the statements need; a login
  *     without it is told
  */
 public record Database(DataSource dataSource, Schema schema, String role) {
   private static final int TIMEOUT_SECONDS = 60;
+
+  /** The server gives up first; the socket's limit is for a server that is gone. */
+  private static final int NETWORK_EXTRA_SECONDS = 5;
 
   /** Seconds that this thread was told; 0 if none. */
   private static final ThreadLocal<Integer> LIMIT = ThreadLocal.withInitial(() -> 0);
@@ -93,7 +97,13 @@ public record Database(DataSource dataSource, Schema schema, String role) {
       // Some pools hand out connections with a transaction open: it would be rolled back at the
       // end.
       connection.setAutoCommit(true);
-      return new Session(connection, schema, role);
+      int networkTimeout = connection.getNetworkTimeout();
+      int seconds = LIMIT.get() > 0 ? LIMIT.get() : TIMEOUT_SECONDS;
+      int limit = 1_000 * (seconds + NETWORK_EXTRA_SECONDS);
+      if (networkTimeout == 0 || networkTimeout > limit) {
+        connection.setNetworkTimeout(Runnable::run, limit);
+      }
+      return new Session(connection, schema, role, networkTimeout);
     } catch (SQLException e) {
       connection.close();
       throw e;
@@ -127,15 +137,19 @@ public record Database(DataSource dataSource, Schema schema, String role) {
     private final Schema schema;
     private final String role;
 
-    private Session(Connection connection, Schema schema, String role) {
+    /** What the connection came with, and goes back with: it may belong to a pool. */
+    private final int networkTimeout;
+
+    private Session(Connection connection, Schema schema, String role, int networkTimeout) {
       this.connection = connection;
       this.schema = schema;
       this.role = role;
+      this.networkTimeout = networkTimeout;
     }
 
-    /** On a connection of your own, which is in auto-commit mode. */
-    public static Session on(Connection connection, Schema schema) {
-      return new Session(connection, schema, OPERATOR);
+    /** On a connection of your own, which is in auto-commit mode and has its limits. */
+    public static Session on(Connection connection, Schema schema) throws SQLException {
+      return new Session(connection, schema, OPERATOR, connection.getNetworkTimeout());
     }
 
     /** Every row. SQL is written for the schema {@code postrider}; arguments may be null. */
@@ -161,6 +175,9 @@ public record Database(DataSource dataSource, Schema schema, String role) {
         }
         return found;
       } catch (SQLException e) {
+        if (connection.isClosed()) {
+          throw e;
+        }
         throw refusalOr(Advice.on(e, schema, role, connection.getMetaData().getUserName()));
       }
     }
@@ -176,7 +193,11 @@ public record Database(DataSource dataSource, Schema schema, String role) {
 
     @Override
     public void close() throws SQLException {
-      connection.close();
+      try (connection) {
+        if (!connection.isClosed()) {
+          connection.setNetworkTimeout(Runnable::run, networkTimeout);
+        }
+      }
     }
   }
 
