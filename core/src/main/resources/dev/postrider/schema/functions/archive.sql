@@ -286,7 +286,8 @@ end $$;
 
 -- Drops a partition of attempts that is older than the retention, unless a message that is still here has
 -- attempts in it. An attempt is never more than minutes older than the time in its message's id. If more than
--- 20,000 messages would have to be looked at, the partition stays and is trimmed row by row. True if it is gone already.
+-- 20,000 messages would have to be looked at, the partition stays and is trimmed row by row; a later run drops it if it
+-- is empty then. True if it is gone already.
 create or replace function postrider.archive_drop_attempts(p_actor text, p_partition text, p_before uuid) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
@@ -308,13 +309,14 @@ begin
     select m.id from postrider.message m where m.id < postrider.id_floor(v_upper + interval '10 minutes')
      order by m.id limit 20001);
   if cardinality(v_ids) > 20000 then
-    return false;
+    execute format('select exists (select from postrider.%I)', p_partition) into v_needed;
+  else
+    execute format($q$
+      select exists (
+        select from unnest($1) i(id) cross join lateral (
+          select from postrider.%I a where a.message_id = i.id limit 1) a) $q$, p_partition)
+      into v_needed using v_ids;
   end if;
-  execute format($q$
-    select exists (
-      select from unnest($1) i(id) cross join lateral (
-        select from postrider.%I a where a.message_id = i.id limit 1) a) $q$, p_partition)
-    into v_needed using v_ids;
   if v_needed then
     return false;
   end if;

@@ -146,4 +146,24 @@ class RetentionTroubleTest implements RelayListener {
     assertThat(failed).isEmpty();
     assertThat(database.count("select count(*) from postrider.attempt")).isEqualTo(3_000);
   }
+
+  /** Messages that must stay, however many, do not keep partitions that have nothing of theirs. */
+  @Test
+  void partitionsOfAttemptsAreDroppedOnceTheyAreEmptyBesideManyOlderMessages() throws Exception {
+    log.partition(70);
+    log.messages(70, "dead", 20_001);
+    twoDays();
+    run(MESSAGES);
+    assertThat(failed).isEmpty();
+    assertThat(database.count("select count(*) from postrider.attempt")).isEqualTo(20_001);
+    String attempts = "select name from postrider.partition where name like 'attempt_old_%'";
+    assertThat(database.column(attempts)).contains("attempt_old_70");
+
+    database.execute(
+        "update postrider.retention set started_at = now() - interval '2 d', finished_at = now() - interval '1 d'");
+    run(MESSAGES);
+    assertThat(failed).isEmpty();
+    assertThat(database.column(attempts)).containsExactly("attempt_old_70");
+    assertThat(database.count("select count(*) from postrider.attempt")).isEqualTo(20_001);
+  }
 }
