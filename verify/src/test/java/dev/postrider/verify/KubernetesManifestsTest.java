@@ -8,6 +8,7 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,7 +32,8 @@ class KubernetesManifestsTest {
           "Service", "v1",
           "Job", "batch/v1",
           "Deployment", "apps/v1",
-          "PodDisruptionBudget", "policy/v1");
+          "PodDisruptionBudget", "policy/v1",
+          "PersistentVolumeClaim", "v1");
 
   record Manifest(String file, JsonObject content) {
     String kind() {
@@ -54,13 +56,21 @@ class KubernetesManifestsTest {
 
   static List<Manifest> manifests() throws Exception {
     List<Manifest> manifests = new ArrayList<>();
-    for (String file : List.of("namespace", "migrate", "relay", "server")) {
-      String yaml = Files.readString(DIRECTORY.resolve(file + ".yaml"));
-      for (Object document : new Load(LoadSettings.builder().build()).loadAllFromString(yaml)) {
-        manifests.add(new Manifest(file, new Gson().toJsonTree(document).getAsJsonObject()));
+    for (String file : List.of("namespace", "migrate", "relay", "server", "archive/claim")) {
+      for (JsonObject document : read(file)) {
+        manifests.add(new Manifest(file, document));
       }
     }
     return manifests;
+  }
+
+  private static List<JsonObject> read(String file) throws IOException {
+    String yaml = Files.readString(DIRECTORY.resolve(file + ".yaml"));
+    List<JsonObject> documents = new ArrayList<>();
+    for (Object document : new Load(LoadSettings.builder().build()).loadAllFromString(yaml)) {
+      documents.add(new Gson().toJsonTree(document).getAsJsonObject());
+    }
+    return documents;
   }
 
   static Stream<Manifest> workloads() throws Exception {
@@ -69,11 +79,8 @@ class KubernetesManifestsTest {
 
   @Test
   void kustomizeTakesEveryFile() throws Exception {
-    Object parsed =
-        new Load(LoadSettings.builder().build())
-            .loadFromString(Files.readString(DIRECTORY.resolve("kustomization.yaml")));
-    JsonObject kustomization = new Gson().toJsonTree(parsed).getAsJsonObject();
-    List<String> taken = new ArrayList<>(List.of("kustomization.yaml"));
+    List<String> taken = new ArrayList<>(List.of("kustomization.yaml", "archive"));
+    JsonObject kustomization = read("kustomization").get(0);
     kustomization.getAsJsonArray("resources").forEach(file -> taken.add(file.getAsString()));
     kustomization
         .getAsJsonArray("configMapGenerator")
@@ -82,10 +89,51 @@ class KubernetesManifestsTest {
                 map.getAsJsonObject()
                     .getAsJsonArray("files")
                     .forEach(file -> taken.add(file.getAsString())));
-    try (Stream<Path> files = Files.list(DIRECTORY)) {
-      assertThat(files.map(file -> file.getFileName().toString()))
-          .containsExactlyInAnyOrderElementsOf(taken);
+    assertThat(names(DIRECTORY)).containsExactlyInAnyOrderElementsOf(taken);
+  }
+
+  private static List<String> names(Path directory) throws IOException {
+    try (Stream<Path> files = Files.list(directory)) {
+      return files.map(file -> file.getFileName().toString()).toList();
     }
+  }
+
+  /** The patch adds to what the Deployment has, by the names that Kustomize merges by. */
+  @Test
+  void anArchiveIsMountedIntoTheRelay() throws Exception {
+    JsonObject component = read("archive/kustomization").get(0);
+    assertThat(component.get("kind").getAsString()).isEqualTo("Component");
+    assertThat(component.getAsJsonArray("resources").toString()).isEqualTo("[\"claim.yaml\"]");
+    assertThat(component.getAsJsonArray("patches").toString())
+        .isEqualTo("[{\"path\":\"relay.yaml\"}]");
+    assertThat(names(DIRECTORY.resolve("archive")))
+        .containsExactlyInAnyOrder("kustomization.yaml", "claim.yaml", "relay.yaml");
+
+    Manifest claim = only("archive/claim");
+    Manifest relay = workloads().filter(m -> m.file().equals("relay")).findFirst().orElseThrow();
+    Manifest patch = new Manifest("archive/relay", read("archive/relay").get(0));
+    assertThat(name(patch.content())).isEqualTo(name(relay.content()));
+    assertThat(patch.container().get("name")).isEqualTo(relay.container().get("name"));
+    JsonObject volume = patch.pod().getAsJsonArray("volumes").get(0).getAsJsonObject();
+    JsonObject mount = patch.container().getAsJsonArray("volumeMounts").get(0).getAsJsonObject();
+    JsonObject variable = patch.container().getAsJsonArray("env").get(0).getAsJsonObject();
+    assertThat(at(volume, "persistentVolumeClaim").get("claimName").getAsString())
+        .isEqualTo(name(claim.content()));
+    assertThat(mount.get("name")).isEqualTo(volume.get("name"));
+    assertThat(variable.get("name").getAsString()).isEqualTo("POSTRIDER_ARCHIVE_DIRECTORY");
+    assertThat(variable.get("value")).isEqualTo(mount.get("mountPath"));
+    relay.pod().getAsJsonArray("volumes").add(volume);
+    relay.container().getAsJsonArray("volumeMounts").add(mount);
+    relay.container().getAsJsonArray("env").add(variable);
+    validate("Deployment", relay.content());
+  }
+
+  private static Manifest only(String file) throws Exception {
+    return manifests().stream().filter(m -> m.file().equals(file)).findFirst().orElseThrow();
+  }
+
+  private static String name(JsonObject content) {
+    return at(content, "metadata").get("name").getAsString();
   }
 
   @ParameterizedTest

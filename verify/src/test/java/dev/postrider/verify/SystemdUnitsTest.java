@@ -29,6 +29,29 @@ class SystemdUnitsTest {
     assertThat(verify(unit(name))).isEqualTo(new Said(0, ""));
   }
 
+  /** A drop-in adds to its unit, so it is checked as if its lines were there. */
+  @Test
+  void aRelayMayWriteToItsArchive() throws Exception {
+    String dropIn = Files.readString(DIRECTORY.resolve("postrider-relay-archive.conf"));
+    assertThat(verify(unit("relay") + dropIn)).isEqualTo(new Said(0, ""));
+    String archive = value(dropIn, "Environment=POSTRIDER_ARCHIVE_DIRECTORY");
+    assertThat(value(dropIn, "ReadWritePaths")).isEqualTo(archive);
+    assertThat(Files.readString(Path.of("../docs/production.md")))
+        .contains(
+            "install -d -m 2770 -g " + value(dropIn, "SupplementaryGroups") + " " + archive,
+            DIRECTORY.getFileName() + "/postrider-relay-archive.conf ");
+    assertThat(verify(unit("relay") + dropIn.replace("ReadWritePaths=/", "ReadWritePaths=")).text())
+        .contains("ReadWritePaths");
+  }
+
+  private static String value(String unit, String name) {
+    return unit.lines()
+        .filter(line -> line.startsWith(name + "="))
+        .map(line -> line.substring(name.length() + 1))
+        .findFirst()
+        .orElseThrow();
+  }
+
   @Test
   void aSettingThatDoesNotExistIsFound() throws Exception {
     String wrong = unit("relay").replace("ProtectHome=", "ProtectHouse=");
@@ -49,7 +72,10 @@ class SystemdUnitsTest {
     try (Stream<Path> units = Files.list(DIRECTORY)) {
       assertThat(units.map(unit -> unit.getFileName().toString()))
           .containsExactlyInAnyOrder(
-              "postrider-relay.service", "postrider-server.service", "postrider-migrate.service");
+              "postrider-relay.service",
+              "postrider-relay-archive.conf",
+              "postrider-server.service",
+              "postrider-migrate.service");
     }
   }
 
