@@ -3,8 +3,8 @@ package dev.postrider.internal.retention;
 import java.time.Duration;
 
 /**
- * Keeps the work in the background: steps of a few milliseconds, at most a tenth of the time. Used
- * by one thread.
+ * Keeps the work in the background: steps of 15 to 50 milliseconds where their rows allow it, and a
+ * pause of nine times that after each, but of five seconds at most. Used by one thread.
  */
 final class Throttle {
   private static final int REST = 9;
