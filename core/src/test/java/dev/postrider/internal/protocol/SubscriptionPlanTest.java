@@ -26,7 +26,7 @@ class SubscriptionPlanTest {
   private static final Pattern SCAN =
       Pattern.compile(
           "(?m)^.* Scan.* on queue.*actual [^)]*rows=([\\d.]+) loops=(\\d+).*\\n"
-              + "((?:\\s+(?!->).*\\n)*)");
+              + "((?: ++(?!->).*\\n)*)");
   private static final Pattern REMOVED = Pattern.compile("Rows Removed by Filter: (\\d+)");
 
   private final TestDatabase database = TestDatabase.create(version());
