@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.postrider.cli.Executable.Result;
 import dev.postrider.destination.HandlerDestination;
+import dev.postrider.internal.text.Fingerprint;
 import dev.postrider.message.NewMessage;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.RetryPolicy;
@@ -15,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -249,6 +251,45 @@ class OperateTest {
         .first()
         .isEqualTo("ann dead.discard");
     assertThat(desk.run("dead", "--discarded").ok()).contains("shop/bills", "old");
+  }
+
+  /** The commands that the console shows for its acts on groups and for its searches. */
+  @Test
+  @Tag("OP-2")
+  void oneKindOfErrorIsRequeuedAndSearchesKnowStates() throws Exception {
+    send("orders", null);
+    desk.carry(Outcome.terminal("http_500", "disk full"), DeadPolicy.SKIP);
+    String locked = send("orders", null);
+    desk.carry(Outcome.terminal("http_500", "order 7 is locked"), DeadPolicy.SKIP);
+    String until = java.time.Instant.now().plusSeconds(1).toString();
+    String[] filter = {
+      "--namespace",
+      "shop",
+      "--topic",
+      "orders",
+      "--code",
+      "http_500",
+      "--fingerprint",
+      Fingerprint.of("order 8 is locked"),
+      "--to",
+      until,
+      "--yes"
+    };
+    assertThat(desk.run(command("dead", "requeue", filter)).ok())
+        .isEqualTo("1 dead letter requeued.");
+    assertThat(items(desk.run("messages", "search", "--state", "pending", "--json")))
+        .extracting(item -> item.get("id"))
+        .containsExactly(locked);
+    desk.run("messages", "search", "--state", "lost").failed(2, "--state");
+    assertThat(
+            desk.column(
+                "select (detail ? 'ids') || ' ' || (detail -> 'filter' ? 'fingerprint')"
+                    + " from postrider.audit"))
+        .containsExactly("false true");
+  }
+
+  private static String[] command(String first, String second, String[] rest) {
+    return Stream.concat(Stream.of(first, second), Stream.of(rest)).toArray(String[]::new);
   }
 
   @Test

@@ -26,6 +26,9 @@ public final class Messages {
   /** The most that one page holds. */
   public static final int MAX_PAGE = 1000;
 
+  private static final int IN_STATE_MAX = 2000;
+  private static final int IN_STATE_PAGE = 500;
+
   private static final UUID FIRST = new UUID(0, 0);
 
   private static final String BY_ID = "select * from postrider.message_state where id = ?";
@@ -185,6 +188,34 @@ public final class Messages {
       }
     }
     return new MessagePage(items, position);
+  }
+
+  /**
+   * The same, those in one state. The state is not in an index: it is looked up for each message,
+   * for {@value #IN_STATE_MAX} at most a call.
+   */
+  public MessagePage search(
+      MessageFilter filter, MessageState state, @Nullable UUID before, int limit)
+      throws SQLException {
+    List<MessageStatus> found = new ArrayList<>();
+    @Nullable UUID next = before;
+    pageSize(limit);
+    for (int looked = 0; looked < IN_STATE_MAX; looked += IN_STATE_PAGE) {
+      MessagePage page = search(filter, next, IN_STATE_PAGE);
+      for (MessageStatus message : page.items()) {
+        if (message.state() == state) {
+          found.add(message);
+          if (found.size() == limit) {
+            return new MessagePage(found, message.id());
+          }
+        }
+      }
+      next = page.next();
+      if (next == null) {
+        break;
+      }
+    }
+    return new MessagePage(found, next);
   }
 
   private record Scanned(@Nullable MessageStatus message, @Nullable UUID position, boolean done) {}

@@ -3,6 +3,7 @@ package dev.postrider.cli.command;
 import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.output.Table;
 import dev.postrider.cli.output.Words;
+import dev.postrider.message.MessageState;
 import dev.postrider.operations.MessageFilter;
 import dev.postrider.operations.MessagePage;
 import dev.postrider.operations.MessageStatus;
@@ -15,6 +16,12 @@ import picocli.CommandLine.Option;
 /** Searches messages. */
 abstract class MessageSearch extends PostriderCommand {
   @Mixin FilterOptions filter = new FilterOptions();
+
+  @Option(
+      names = "--state",
+      paramLabel = "STATE",
+      description = "Only those pending, processing, delivered or dead.")
+  @Nullable MessageState state;
 
   @Option(
       names = "--limit",
@@ -32,8 +39,11 @@ abstract class MessageSearch extends PostriderCommand {
   final int run(Context context) throws Exception {
     MessageFilter wanted = new MessageFilter(filter.conditions(this));
     @Nullable UUID position = before == null ? null : Options.id(this, before);
+    Messages messages = new Messages(context.dataSource(), context.schema());
     MessagePage page =
-        new Messages(context.dataSource(), context.schema()).search(wanted, position, limit);
+        state == null
+            ? messages.search(wanted, position, limit)
+            : messages.search(wanted, state, position, limit);
     if (context.json()) {
       screen()
           .json(

@@ -2,6 +2,7 @@ package dev.postrider.server.console;
 
 import dev.postrider.access.Permission;
 import dev.postrider.access.Token;
+import dev.postrider.deadletter.BlockedKeys;
 import dev.postrider.internal.jdbc.Database;
 import dev.postrider.internal.monitor.Attempt;
 import dev.postrider.internal.monitor.DeliveryTail;
@@ -15,7 +16,6 @@ import dev.postrider.schema.Schema;
 import dev.postrider.server.api.Call;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.Field;
-import dev.postrider.server.api.JsonText;
 import dev.postrider.server.api.Problem;
 import dev.postrider.server.api.ProblemException;
 import dev.postrider.server.api.Threads;
@@ -23,8 +23,6 @@ import dev.postrider.server.operate.Status;
 import dev.postrider.server.stream.ClientConnection;
 import dev.postrider.server.stream.Places;
 import dev.postrider.server.stream.StreamConfig;
-import java.io.ByteArrayOutputStream;
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -32,9 +30,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -56,6 +52,7 @@ final class Live implements AutoCloseable {
   private static final Duration KEEP_EVERY = Duration.ofSeconds(8);
   private static final Duration EXAMINE_EVERY = Duration.ofMinutes(1);
   private static final int OUTCOMES_MAX = 100;
+  private static final Duration POINT_LATE = Duration.ofSeconds(10);
   private static final StreamConfig.Places PLACES = new StreamConfig.Places(512, 256, 256);
   private static final String SSE = "text/event-stream";
   private static final String LAST_EVENT_ID = "Last-Event-ID";
@@ -68,8 +65,9 @@ final class Live implements AutoCloseable {
   private final History history;
   private final Fleet fleet;
   private final Pauses pauses;
+  private final BlockedKeys keys;
   private final Rates rates = new Rates();
-  private final Set<Viewer> viewers = ConcurrentHashMap.newKeySet();
+  private final Viewers viewers = new Viewers(System::currentTimeMillis);
   private final Places places = new Places(PLACES);
   private final ScheduledThreadPoolExecutor threads =
       new ScheduledThreadPoolExecutor(2, Threads.named("postrider-console"));
@@ -91,6 +89,7 @@ final class Live implements AutoCloseable {
     this.history = new History(database);
     this.fleet = new Fleet(dataSource, schema);
     this.pauses = new Pauses(dataSource, schema);
+    this.keys = new BlockedKeys(dataSource, schema);
   }
 
   void start() {
@@ -106,7 +105,7 @@ final class Live implements AutoCloseable {
             "overview",
             "What the console shows, as server-sent events: the status every two seconds, points"
                 + " for charts, and what became of messages. Ends after a minute; open it again")
-        .header(Field.text(LAST_EVENT_ID, "As browsers send it: points after that only"))
+        .header(Field.text(LAST_EVENT_ID, "As browsers send it: what came after that only"))
         .produces(SSE)
         .answers(LiveEvent.class)
         .handledBy(this::open);
@@ -136,47 +135,44 @@ final class Live implements AutoCloseable {
             connection,
             after,
             gone -> {
-              viewers.remove(gone);
+              viewers.leave(gone);
               left.run();
             },
             System::nanoTime);
-    viewer.offer("retry: 300\n\n".getBytes(StandardCharsets.US_ASCII));
     @Nullable LiveEvent now = last;
-    if (now != null) {
-      Status status = Objects.requireNonNull(now.status());
-      viewer.offer(framed(LiveEvent.sample(now.at(), status, warnings, pointsFor(viewer))));
-    }
-    viewers.add(viewer);
+    viewers.join(viewer, now == null ? null : withPoints(now, viewer));
     if (closed) {
       viewer.end();
     }
     return viewer;
   }
 
-  /** All points that it does not have; none before those of other servers are read. */
-  private @Nullable List<List<@Nullable Double>> pointsFor(Viewer viewer) {
+  /** With all points that it does not have; none before those of other servers are read. */
+  private LiveEvent withPoints(LiveEvent sample, Viewer viewer) {
     if (!begun) {
-      return null;
+      return sample;
     }
     viewer.catchUp();
-    return rates.after(viewer.after());
+    // A point is made a moment before its event; the browser leaves out those that it has.
+    return sample.with(rates.after(viewer.after() - POINT_LATE.toMillis()));
   }
 
   /** The backlog was read. */
   void beat(Backlog backlog, Fleet.State relays) {
     try {
       Instant now = Instant.now();
-      Status status = Status.of(backlog, relays, Database.within(STATEMENT_MAX, pauses::list));
+      Status status =
+          Status.of(
+              backlog,
+              Database.within(STATEMENT_MAX, () -> Status.blocked(backlog, keys)),
+              relays,
+              Database.within(STATEMENT_MAX, pauses::list));
       @Nullable List<@Nullable Double> point = rates.point(now, backlog);
-      last = LiveEvent.sample(now, status, warnings, null);
-      byte[] bytes =
-          framed(LiveEvent.sample(now, status, warnings, point == null ? null : List.of(point)));
-      for (Viewer viewer : viewers) {
-        viewer.offer(
-            viewer.caughtUp()
-                ? bytes
-                : framed(LiveEvent.sample(now, status, warnings, pointsFor(viewer))));
-      }
+      LiveEvent sample = LiveEvent.sample(now, status, warnings, null);
+      last = sample;
+      viewers.sample(
+          point == null ? sample : sample.with(List.of(point)),
+          viewer -> withPoints(sample, viewer));
       if (point != null && keptAt.plus(KEEP_EVERY).isBefore(now)) {
         keptAt = now;
         history.keep(point);
@@ -186,27 +182,11 @@ final class Live implements AutoCloseable {
     }
   }
 
-  private void publish(LiveEvent event) {
-    if (!viewers.isEmpty()) {
-      byte[] bytes = framed(event);
-      viewers.forEach(viewer -> viewer.offer(bytes));
-    }
-  }
-
-  private static byte[] framed(LiveEvent event) {
-    ByteArrayOutputStream out = new ByteArrayOutputStream();
-    String id = "id: " + event.at().toEpochMilli() + "\ndata: ";
-    out.writeBytes((event.status() == null ? "data: " : id).getBytes(StandardCharsets.US_ASCII));
-    out.writeBytes(JsonText.bytes(event, false));
-    out.writeBytes("\n\n".getBytes(StandardCharsets.US_ASCII));
-    return out.toByteArray();
-  }
-
   /** Nothing may escape: the executor would never call again. */
   private void tick() {
     try {
-      viewers.forEach(Viewer::tick);
-      boolean watched = !viewers.isEmpty();
+      viewers.tick();
+      boolean watched = viewers.watched();
       if (watched || ticks++ % UNWATCHED_TICKS == 0) {
         boolean died = Database.within(STATEMENT_MAX, () -> read(watched));
         if (watched && died) {
@@ -246,7 +226,7 @@ final class Live implements AutoCloseable {
       rates.count(fresh, tail.share());
       if (watched && !fresh.isEmpty()) {
         List<Attempt> shown = shown(fresh);
-        publish(
+        viewers.outcomes(
             LiveEvent.outcomes(
                 Instant.now(),
                 tail.complete(session, shown).stream().map(LiveEvent.Outcome::of).toList(),
@@ -296,7 +276,7 @@ final class Live implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    viewers.forEach(Viewer::end);
+    viewers.end();
     threads.shutdown();
     try {
       if (!threads.awaitTermination(2, TimeUnit.SECONDS)) {

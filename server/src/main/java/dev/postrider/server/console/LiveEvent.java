@@ -78,7 +78,19 @@ record LiveEvent(
     return new LiveEvent(at, status, warnings, points, null, null);
   }
 
+  LiveEvent with(List<List<@Nullable Double>> points) {
+    return new LiveEvent(at, status, warnings, points, outcomes, more);
+  }
+
   static LiveEvent outcomes(Instant at, List<Outcome> outcomes, int more) {
     return new LiveEvent(at, null, null, null, outcomes, more);
+  }
+
+  List<Outcome> outcomesOrNone() {
+    return outcomes == null ? List.of() : outcomes;
+  }
+
+  int moreOrNone() {
+    return more == null ? 0 : more;
   }
 }

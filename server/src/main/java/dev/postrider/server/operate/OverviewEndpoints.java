@@ -1,6 +1,7 @@
 package dev.postrider.server.operate;
 
 import dev.postrider.access.Permission;
+import dev.postrider.deadletter.BlockedKeys;
 import dev.postrider.internal.monitor.AuditFilter;
 import dev.postrider.internal.monitor.AuditLog;
 import dev.postrider.internal.monitor.Fleet;
@@ -30,6 +31,7 @@ final class OverviewEndpoints {
   private final Fleet fleet;
   private final Workers workers;
   private final Pauses pauses;
+  private final BlockedKeys keys;
   private final AuditLog audit;
 
   OverviewEndpoints(DataSource dataSource, Schema schema) {
@@ -38,6 +40,7 @@ final class OverviewEndpoints {
     this.fleet = new Fleet(dataSource, schema);
     this.workers = new Workers(dataSource, schema);
     this.pauses = new Pauses(dataSource, schema);
+    this.keys = new BlockedKeys(dataSource, schema);
     this.audit = new AuditLog(dataSource, schema);
   }
 
@@ -82,7 +85,7 @@ final class OverviewEndpoints {
       connection.setAutoCommit(true);
       backlog = Backlog.read(connection, schema);
     }
-    return Status.of(backlog, fleet.read(), pauses.list());
+    return Status.of(backlog, Status.blocked(backlog, keys), fleet.read(), pauses.list());
   }
 
   private Object leases(Call call) throws SQLException {

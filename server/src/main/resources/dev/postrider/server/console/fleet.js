@@ -74,7 +74,7 @@ function LastErrors({ topics, groups }) {
   const lately = outcomes.filter(o => o.code && names.has(topicOf(o)))
     .map(o => ({ at: o.at, id: o.id, code: o.code, topic: topicOf(o), text: o.state === 'failed' ? 'dead' : 'tried again' }));
   const dead = groups.filter(g => names.has(topicOf(g)) && !lately.some(o => o.id === g.example))
-    .map(g => ({ at: g.last_died_at, id: g.example, code: g.code, topic: topicOf(g), text: `${number(g.count)} dead${g.error ? `: ${g.error.split('\n')[0].slice(0, 80)}` : ''}` }));
+    .map(g => ({ at: g.last_died_at, id: g.example, code: g.code, topic: topicOf(g), text: `${number(g.count)} dead${g.error ? `: ${g.error.split('\n')[0].slice(0, 80).replace(/:$/, '')}` : ''}` }));
   const errors = [...lately, ...dead].sort((a, b) => (a.at < b.at ? 1 : -1)).slice(0, SHOWN);
   return errors.length ? html`<ul class="plain">${errors.map(e => html`<li key=${e.id + e.at}><${Time} at=${e.at} /> <code>${e.code}</code> <a href=${`#/messages/${e.id}`}>${e.topic}</a> <span class="muted">${e.text}</span></li>`)}</ul>`
     : html`<span class="muted">none lately, and nothing is dead</span>`;
@@ -126,7 +126,7 @@ export function Topics({ may }) {
   if (!status) return html`<${Page} title="Topics"><${Loading} /></${Page}>`;
   const paused = new Map(status.paused.filter(p => p.kind === 'topic').map(p => [p.name, p]));
   const subscriptions = new Map(status.paused.filter(p => p.kind === 'subscription').map(p => [p.name, p]));
-  const pauseOf = t => paused.get(`${t.namespace}/${t.topic}`) || subscriptions.get(`${t.namespace}/${t.topic}#${t.subscription || 'default'}`);
+  const pauseOf = t => paused.get(topicOf({ ...t, subscription: '' })) || subscriptions.get(topicOf({ ...t, subscription: t.subscription || 'default' }));
   const pausedItself = t => (t.subscription ? subscriptions : paused).has(topicOf(t));
   const idle = [...paused.keys()].filter(name => !status.topics.some(t => topicOf(t) === name))
     .map(named);

@@ -3,8 +3,9 @@ import { html } from './lib.js';
 import { params } from './api.js';
 import { Time, duration, number, shortId, topicOf } from './format.js';
 import { discardOne, replayOne, requeueOne } from './acts.js';
-import { useLive } from './live.js';
+import { live, useLive } from './live.js';
 import { Payload } from './payload.js';
+import { destinationsOf } from './problems.js';
 import { search, searchTopic, word } from './query.js';
 import { Badge, Command, Copy, Failed, Loading, Long, Page, Panel, Table, go, useFetch } from './ui.js';
 
@@ -31,16 +32,35 @@ function concerns(act, message) {
   const detail = act.detail || {};
   const filter = detail.filter || {};
   if (detail.ids) return detail.ids.includes(message.id);
-  if (detail.kind === 'topic') return detail.name === topicOf(message);
+  if (detail.kind) return pauses(detail, message) && (message.state !== 'delivered' || Date.parse(act.at) <= Date.parse(message.updated_at));
   if (act.action.startsWith('dead.') || act.action === 'replay.start') {
     const fields = { namespace: message.namespace, topic: message.topic, key: message.key, tenant: message.tenant,
       aggregate_type: message.aggregate_type, aggregate_id: message.aggregate_id, event_type: message.event_type };
-    return message.history.some(a => a.state === 'failed' || a.state === 'dispatched')
-      && Object.entries(fields).every(([name, value]) => filter[name] === undefined || filter[name] === value)
-      && (filter.code === undefined || message.history.some(a => a.code === filter.code))
-      && (!filter.resolution || filter.resolution !== 'any');
+    return Object.entries(fields).every(([name, value]) => filter[name] === undefined || filter[name] === value)
+      && filter.resolution !== 'any' && metBy(message, act, filter);
   }
   return false;
+}
+
+const nameOf = subscription => subscription || 'default';
+const subscriptionsOf = message => [...new Set([...message.deliveries, ...message.history].map(d => nameOf(d.subscription)))];
+
+// Whether it holds up this message: its topic, one of its subscriptions, or where relays send one of them.
+function pauses({ kind, name }, message) {
+  const topic = { namespace: message.namespace, topic: message.topic };
+  if (kind === 'topic') return name === topicOf(topic);
+  const routes = subscriptionsOf(message).map(one => ({ ...topic, subscription: one }));
+  if (kind === 'subscription') return routes.some(route => name === topicOf(route));
+  return live.status !== null && routes.some(route =>
+    destinationsOf(live.status, { ...route, subscription: route.subscription === 'default' ? '' : route.subscription }).includes(name));
+}
+
+// What it had come to when the act began. Kinds of errors are not known here: the act was about it if it was sent again.
+function metBy(message, act, filter) {
+  const wanted = act.action === 'replay.start' ? 'dispatched' : 'failed';
+  const last = new Map(message.history.filter(a => a.finished_at && Date.parse(a.finished_at) <= Date.parse(act.at)).map(a => [nameOf(a.subscription), a]));
+  return [...last].some(([name, a]) => a.state === wanted && (filter.subscription || name) === name && (filter.code || a.code) === a.code
+    && (!filter.fingerprint || act.action === 'dead.discard' || message.delivery > a.delivery || message.history.some(b => b.delivery > a.delivery)));
 }
 
 function Timeline({ message, acts }) {

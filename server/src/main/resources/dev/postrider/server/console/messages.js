@@ -105,6 +105,6 @@ export function Messages({ route }) {
         ${cursor && html`<button type="button" onClick=${() => history.back()}>Newer</button>`}
         ${data && data.next && html`<a class="button" href=${address(line, data.next)} id="older">Older</a>`}
       </nav>
-      ${!errors.length && html`<details class="same"><summary>Same on the command line${query.state && call.path === '/messages' ? ', in every state' : ''}</summary><${Command} text=${toCommand(query)} /></details>`}
+      ${!errors.length && html`<details class="same"><summary>Same on the command line</summary><${Command} text=${toCommand(query)} /></details>`}
     </${Page}>`;
 }

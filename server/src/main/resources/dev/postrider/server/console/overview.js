@@ -16,15 +16,24 @@ const Tile = ({ name, value, note, kind, href }) => html`
     <span class="tile-name">${name}</span><span class="tile-value">${value}</span><span class="tile-note">${note}</span>
   </a>`;
 
-// How long until nothing waits, from the last half minute.
+const ETA_MS = 30000;
+
+// How long until nothing waits: what leaves the queue minus what comes in, over the last half minute. The count of what
+// waits is an estimate if it is large, so how it changed tells less.
 export function eta(points) {
-  if (points.length < 5) return null;
   const last = points[points.length - 1];
-  const first = points[Math.max(0, points.length - 16)];
-  const seconds = (last[0] - first[0]) / 1000;
-  const shrinking = (first[5] - last[5]) / seconds;
-  if (last[5] === 0) return null;
-  return shrinking > 0.05 ? `empty in about ${duration(last[5] / shrinking)}` : shrinking < -0.05 ? 'growing' : 'steady';
+  if (!last || last[5] === 0) return null;
+  let seconds = 0;
+  let left = 0;
+  points.forEach((p, i) => {
+    if (i === 0 || p[0] <= last[0] - ETA_MS) return;
+    const part = (p[0] - Math.max(points[i - 1][0], last[0] - ETA_MS)) / 1000;
+    seconds += part;
+    left += (p[2] + p[4] - p[1]) * part;
+  });
+  if (seconds < 8) return null;
+  const drain = left / seconds;
+  return drain > 0.05 ? `empty in about ${duration(last[5] / drain)}` : drain < -0.05 ? 'growing' : 'steady';
 }
 
 const Problem = ({ problem }) => html`

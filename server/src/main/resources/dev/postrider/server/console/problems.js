@@ -2,6 +2,8 @@
 import { duration, number, plural, quoted, shortTime, topicOf } from './format.js';
 import { searchOldest } from './query.js';
 
+const FOLLOWERS = 1000; // are not counted further
+
 const living = relays => relays.filter(relay => !relay.lost);
 
 // The destinations to which living relays send a topic: of each relay the most specific route.
@@ -59,6 +61,8 @@ const nextProbe = (probe, at) => {
   return seconds > 0 ? `The next probe is in ${duration(seconds)}.` : 'It is being probed now.';
 };
 
+const blockedKey = k => `${k.key}${k.route.subscription ? ` of ${topicOf(k.route)}` : ''} since ${shortTime(k.blocked_at)} with ${number(k.followers)}${k.followers >= FOLLOWERS ? ' or more' : ''} behind`;
+
 const sum = (all, of) => all.reduce((total, one) => total + of(one), 0);
 
 // A few by name, the others together: a hundred of one kind must not hide another kind.
@@ -93,7 +97,7 @@ export function problems(status, at, warnings = []) {
   if (status.blocked_keys > 0) {
     const many = number(status.blocked_keys) + (status.blocked_keys_at_least ? '+' : '');
     add(1, `${many} ${status.blocked_keys === 1 ? 'key is' : 'keys are'} blocked`,
-      `${status.blocked_keys === 1 ? 'Its messages wait' : 'Their messages wait'} in order behind a dead one until you retry or skip it.`,
+      `${[...status.blocked.map(blockedKey), ...(status.blocked_keys > status.blocked.length ? ['others'] : [])].join('; ')}. They wait in order behind a dead message until you retry or skip it.`,
       '#/keys', 'Keys', './postrider keys list');
   }
   if (status.dead > 0) {

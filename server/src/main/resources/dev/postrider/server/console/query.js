@@ -8,6 +8,8 @@ export const FIELDS = {
   code: 'error code of dead messages', since: 'such as 15m, 2h, 7d', until: 'such as 15m, or a time', id: 'message id',
 };
 const STATES = ['pending', 'processing', 'delivered', 'dead', 'discarded'];
+const QUOTED = /"((?:[^"\\]|\\.)*)"?/gs;
+const WORDS = /(?:[^\s"]+|"(?:[^"\\]|\\.)*"?)+/gs;
 const UNITS = { s: 1, m: 60, h: 3600, d: 86400 };
 
 // Dead messages have a call and a command of their own, which know their codes.
@@ -16,10 +18,10 @@ const resting = query => ['dead', 'discarded'].includes(query.state) || (!query.
 export function parse(line) {
   const query = {};
   const errors = [];
-  for (const word of line.match(/(?:[^\s"]+|"[^"]*")+/g) || []) {
+  for (const word of line.match(WORDS) || []) {
     const colon = word.indexOf(':');
     const name = colon < 0 ? '' : word.slice(0, colon);
-    const value = word.slice(colon + 1).replace(/"/g, '');
+    const value = word.slice(colon + 1).replace(QUOTED, (all, inside) => inside.replace(/\\(.)/gs, '$1'));
     if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(word)) query.id = word;
     else if (!(name in FIELDS)) errors.push(`${word}: expected ${Object.keys(FIELDS).join(':, ')}: or an id`);
     else if (!value) errors.push(`${name}: needs a value`);
@@ -31,13 +33,16 @@ export function parse(line) {
   return { query, errors };
 }
 
+const SHORT = /^(\d+)([smhd])$/;
+
 export function time(text) {
-  const short = /^(\d+)([smhd])$/.exec(text);
+  const short = SHORT.exec(text);
   const at = short ? Date.now() - short[1] * UNITS[short[2]] * 1000 : Date.parse(text);
   return Number.isNaN(at) ? text : new Date(at).toISOString();
 }
 
-export const word = (name, value) => `${name}:${/\s/.test(value) ? `"${value}"` : value}`;
+// Values with spaces or quotes are quoted, with a backslash before quotes and backslashes inside.
+export const word = (name, value) => `${name}:${/[\s"\\]/.test(value) ? `"${value.replace(/["\\]/g, '\\$&')}"` : value}`;
 
 export const search = (...words) => `#/messages?q=${encodeURIComponent(words.join(' '))}`;
 export const searchTopic = (topic, ...words) => search(word('namespace', topic.namespace), word('topic', topic.topic), ...words);
@@ -63,11 +68,13 @@ export function toCall(query) {
 }
 
 export function toCommand(query) {
+  const age = text => (text && !SHORT.test(text) ? time(text) : text);
   const flag = (name, value) => (value ? ` --${name} ${quoted(value)}` : '');
   const [aggregateType, ...aggregateId] = (query.aggregate || '').split('/');
   return `./postrider ${resting(query) ? 'dead list' : 'messages search'}` + flag('namespace', query.namespace) + flag('topic', query.topic)
     + flag('key', query.key) + flag('tenant', query.tenant) + flag('event-type', query.type) + flag('aggregate-type', aggregateType)
-    + flag('aggregate-id', aggregateId.join('/')) + flag('code', query.code) + flag('from', query.since) + flag('to', query.until)
+    + flag('aggregate-id', aggregateId.join('/')) + flag('code', query.code)
+    + (resting(query) ? '' : flag('state', query.state)) + flag('from', age(query.since)) + flag('to', age(query.until))
     + (query.state === 'discarded' ? ' --discarded' : '');
 }
 

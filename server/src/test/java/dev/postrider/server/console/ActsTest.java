@@ -313,6 +313,30 @@ class ActsTest {
   }
 
   @Test
+  void pausesOfItsDestinationAreInTheTimeline() {
+    dead(1);
+    UUID id =
+        UUID.fromString(
+            desk.postgres
+                .column("select message_id from postrider.dead_letter where resolved_at is null")
+                .get(0));
+    desk.postgres.execute(
+        """
+        select postrider.pause_on('ann', 'destination', 'rail', true);
+        select postrider.pause_on('ann', 'destination', 'elsewhere', true);
+        select postrider.pause_off('ann', 'destination', 'rail');
+        select postrider.pause_off('ann', 'destination', 'elsewhere')
+        """);
+    try (Visit visit = Browser.signedIn(desk, admin).open("messages/" + id)) {
+      visit.until("document.querySelectorAll('.timeline li.act').length === 2");
+    } finally {
+      rail.is(Rail.State.WORKS);
+      desk.postgres.execute(
+          "select postrider.requeue_dead('ann', '{\"namespace\": \"payments\"}', null, 9)");
+    }
+  }
+
+  @Test
   void aPayloadIsCopiedAndDownloaded() throws Exception {
     UUID id = receipt("kept");
     try (Visit visit = Browser.signedIn(desk, admin).open("messages/" + id)) {

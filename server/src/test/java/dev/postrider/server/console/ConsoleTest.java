@@ -78,7 +78,8 @@ class ConsoleTest {
           for (String path : PAGES) {
             visit.open(path);
             visit.page.waitForSelector("main h1");
-            visit.until("!document.querySelector('main').textContent.includes('Loading…')");
+            visit.until(
+                "(main => main && !main.textContent.includes('Loading…'))(document.querySelector('main'))");
             visit.accessible();
             visit.picture(
                 (path.isEmpty() ? "overview" : path) + "-" + width + (dark ? "-dark" : ""));
@@ -141,6 +142,7 @@ class ConsoleTest {
       Locator problems = visit.page.locator(".problems");
       problems.getByText("No relay runs").waitFor();
       assertThat(problems.textContent())
+          .containsPattern("DE-1 since \\d\\d:\\d\\d:\\d\\d with \\d behind")
           .contains("1 key is blocked", "dead letters", "./postrider keys list");
       assertThat(visit.page.locator(".plot canvas").count()).isEqualTo(4);
       visit.until("document.querySelector('.plot').ariaLabel.includes('enqueued 0')");
@@ -177,6 +179,38 @@ class ConsoleTest {
       visit.until("document.querySelectorAll('main tr[data-row]').length === 3");
       assertThat(visit.page.locator("details.same code").textContent())
           .isEqualTo("./postrider dead list --code bad_address");
+    }
+  }
+
+  @Test
+  void quotesAndSpacesInKeysAreFound() {
+    desk.enqueue("'quoted', 'q', key => 'a \"b\" \\c'");
+    try (Visit visit = Browser.signedIn(desk, admin).open("keys")) {
+      visit.page.locator("label:has-text('Namespace') input").fill("quoted");
+      visit.page.locator("label:has-text('Key') input").fill("a \"b\" \\c");
+      visit.button("Show").click();
+      visit.until("document.querySelectorAll('main tr[data-row]').length === 1");
+      assertThat(visit.page.locator("#query").inputValue())
+          .isEqualTo("namespace:quoted key:\"a \\\"b\\\" \\\\c\"");
+      visit.open("messages?q=state%3Apending+namespace%3Aquoted+since%3A2h");
+      visit.until("document.querySelectorAll('main tr[data-row]').length === 1");
+      assertThat(visit.page.locator("details.same code").textContent())
+          .isEqualTo("./postrider messages search --namespace quoted --state pending --from 2h");
+    } finally {
+      desk.carry(1, "");
+    }
+  }
+
+  @Test
+  void theTimeUntilNothingWaitsComesFromWhatLeavesAndWhatComesIn() {
+    // Time, enqueued, delivered, retried, dead, pending: an estimate that jumps and tells nothing.
+    String points =
+        "Array.from({length: 20}, (x, i) => [i * 2000, 10, %d, 5, 1, i %% 2 ? 50000 : 40000])";
+    try (Visit visit = Browser.signedIn(desk, admin)) {
+      String eta = "import('./overview.js').then(file => file.eta(" + points + "))";
+      assertThat(visit.page.evaluate(eta.formatted(109))).isEqualTo("empty in about 8m 20s");
+      assertThat(visit.page.evaluate(eta.formatted(9))).isEqualTo("steady");
+      assertThat(visit.page.evaluate(eta.formatted(0))).isEqualTo("growing");
     }
   }
 

@@ -2,7 +2,6 @@ package dev.postrider.server.console;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.postrider.server.stream.ClientConnection;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,46 +12,10 @@ import org.junit.jupiter.api.Test;
 /** A place among the consoles is given back, whatever the browser does. */
 @Tag("OP-2")
 class ViewerTest {
-  private final Browser browser = new Browser();
+  private final FakeBrowser browser = new FakeBrowser();
   private final List<Viewer> left = new ArrayList<>();
   private long nowNanos;
   private final Viewer viewer = new Viewer(browser, 0, left::add, () -> nowNanos);
-
-  /** A connection whose other end takes something, or not. */
-  private static final class Browser implements ClientConnection {
-    private final List<String> taken = new ArrayList<>();
-    private boolean takes = true;
-    private boolean finished;
-    private boolean cut;
-
-    @Override
-    public boolean ready() {
-      return takes;
-    }
-
-    @Override
-    public Duration idle() {
-      return Duration.ZERO; // as if it took a byte now and then
-    }
-
-    @Override
-    public void write(byte[] bytes) {
-      taken.add(new String(bytes, StandardCharsets.UTF_8));
-    }
-
-    @Override
-    public void flush() {}
-
-    @Override
-    public void finish() {
-      finished = true;
-    }
-
-    @Override
-    public void cut() {
-      cut = true;
-    }
-  }
 
   private void offer(String event) {
     viewer.offer(event.getBytes(StandardCharsets.UTF_8));
