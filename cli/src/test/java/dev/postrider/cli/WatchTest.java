@@ -34,6 +34,7 @@ class WatchTest {
           routes:
             - {namespace: shop, topic: orders, destination: screen}
             - {namespace: shop, topic: payments, destination: rail}
+            - {namespace: shop, topic: payments, subscription: copy, destination: screen}
         """);
   }
 
@@ -124,12 +125,14 @@ class WatchTest {
           .containsPattern("rail +webhook +open +\\S* *night")
           .containsPattern("screen +log +closed +night")
           .containsPattern("shop/orders +screen +night")
+          .containsPattern("shop/payments +rail +night")
+          .containsPattern("shop/payments#copy +screen +night")
           .contains("No living relay has a route for shop/odrers");
       Map<String, Object> json = desk.run("status", "--json").json();
       assertThat(json.get("unrouted"))
           .isEqualTo(List.of(Map.of("namespace", "shop", "topic", "odrers")));
       assertThat(json.get("relays").toString())
-          .contains("version=", "breaker=open", "topic=orders");
+          .contains("version=", "breaker=open", "topic=orders", "subscription=copy");
       assertThat(desk.run("doctor").out())
           .containsPattern("trouble +routes +no living relay has a route for shop/odrers")
           .containsPattern("trouble +breakers +open: rail at night")

@@ -90,11 +90,25 @@ class FleetTest {
             .route("*", "*", "all")
             .route("shop", "orders", "rail"));
     recorded(1);
-    assertThat(read().destinationsOf(new Route("shop", "orders"))).containsExactly("rail");
-    assertThat(read().destinationsOf(new Route("shop", "bills"))).containsExactly("all");
+    assertThat(fleet.destinationsOf(new Route("shop", "orders"))).containsExactly("rail");
+    assertThat(fleet.destinationsOf(new Route("shop", "bills"))).containsExactly("all");
     start("other", "bills");
     recorded(2);
-    assertThat(read().destinationsOf(new Route("shop", "bills"))).containsExactly("all", "rail");
+    assertThat(fleet.destinationsOf(new Route("shop", "bills"))).containsExactly("all", "rail");
+  }
+
+  @Test
+  void theDestinationIsKnownHoweverManyRoutesARelayHas() throws Exception {
+    Relay.Builder many =
+        post.builder().destination("all", post.taking()).destination("rail", post.taking());
+    for (int i = 100; i < 250; i++) {
+      many.route("shop", "topic-" + i, "all");
+    }
+    post.start(many.route("shop", "zebra", "rail").subscription("shop", "zebra", "mail", "all"));
+    assertThat(recorded(1).get(0).routes()).as("the first of them").hasSize(100);
+    assertThat(fleet.destinationsOf(new Route("shop", "zebra"))).containsExactly("rail");
+    assertThat(fleet.destinationsOf(new Route("shop", "zebra", "mail"))).containsExactly("all");
+    assertThat(fleet.destinationsOf(new Route("shop", "none"))).isEmpty();
   }
 
   @Test

@@ -60,7 +60,7 @@ record FleetTables(Screen screen) {
     for (LiveRelay relay : fleet.living()) {
       for (ServedRoute route : relay.routes()) {
         if (rows++ < ROUTES_MAX) {
-          table.row(route.namespace() + "/" + route.topic(), route.destination(), relay.name());
+          table.row(route.route().toString(), route.destination(), relay.name());
         }
       }
     }
@@ -78,7 +78,14 @@ record FleetTables(Screen screen) {
   }
 
   static Map<String, Object> json(Route route) {
-    return new Fields().with("namespace", route.namespace()).with("topic", route.topic()).map();
+    return fields(route).map();
+  }
+
+  private static Fields fields(Route route) {
+    return new Fields()
+        .with("namespace", route.namespace())
+        .with("topic", route.topic())
+        .with("subscription", MessageView.named(route));
   }
 
   static Map<String, Object> json(LiveRelay relay) {
@@ -108,10 +115,6 @@ record FleetTables(Screen screen) {
   }
 
   private static Map<String, Object> json(ServedRoute route) {
-    return new Fields()
-        .with("namespace", route.namespace())
-        .with("topic", route.topic())
-        .with("destination", route.destination())
-        .map();
+    return fields(route.route()).with("destination", route.destination()).map();
   }
 }

@@ -16,7 +16,6 @@ import dev.postrider.operations.StoredMessage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** How messages, attempts and dead letters look, in JSON and in text. */
@@ -120,16 +119,15 @@ final class MessageView {
    * One message with all there is to it.
    *
    * @param deliveries one for each subscription
-   * @param destinations where living relays send messages of a subscription
+   * @param destinations where living relays send it, for each subscription and the default one
    */
   record Details(
       StoredMessage message,
       List<DeliveryStatus> deliveries,
       List<AttemptRecord> attempts,
-      Function<Route, List<String>> destinations) {
+      Map<String, List<String>> destinations) {
     List<String> destinations(String subscription) {
-      Route topic = message.status().route();
-      return destinations.apply(new Route(topic.namespace(), topic.topic(), subscription));
+      return destinations.getOrDefault(subscription, List.of());
     }
 
     /** Whether it goes to others than the default subscription. */

@@ -3,8 +3,12 @@ package dev.postrider.cli.command;
 import dev.postrider.cli.output.Fields;
 import dev.postrider.internal.monitor.Fleet;
 import dev.postrider.internal.monitor.Why;
+import dev.postrider.message.Route;
+import dev.postrider.operations.DeliveryStatus;
 import dev.postrider.operations.Messages;
 import dev.postrider.operations.StoredMessage;
+import java.sql.SQLException;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -56,19 +60,34 @@ final class MessagesCommand extends MessageSearch {
           messages
               .find(wanted)
               .orElseThrow(() -> new Failure(ExitCode.TROUBLE, "there is no message " + wanted));
-      Fleet.State fleet = new Fleet(context.dataSource(), context.schema()).read();
+      List<DeliveryStatus> deliveries = messages.deliveries(wanted);
       MessageView.Details details =
           new MessageView.Details(
               message,
-              messages.deliveries(wanted),
+              deliveries,
               messages.attempts(wanted),
-              fleet::destinationsOf);
+              destinations(context, message.status().route(), deliveries));
       if (context.json()) {
         screen().json(MessageView.json(details, payload));
       } else {
         MessageView.print(screen(), details, payload);
       }
       return ExitCode.OK;
+    }
+
+    private static Map<String, List<String>> destinations(
+        Context context, Route topic, List<DeliveryStatus> deliveries) throws SQLException {
+      Fleet fleet = new Fleet(context.dataSource(), context.schema());
+      Map<String, List<String>> destinations = new HashMap<>();
+      destinations.put("", fleet.destinationsOf(topic.withoutSubscription()));
+      for (DeliveryStatus delivery : deliveries) {
+        String name = delivery.subscription();
+        if (!name.isEmpty()) {
+          Route route = new Route(topic.namespace(), topic.topic(), name);
+          destinations.put(name, fleet.destinationsOf(route));
+        }
+      }
+      return destinations;
     }
   }
 

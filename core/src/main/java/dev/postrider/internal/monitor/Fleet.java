@@ -55,6 +55,21 @@ public final class Fleet {
                   where t.worker = f.worker order by t.namespace, t.topic, t.subscription limit 100) t) t
        order by f.seconds, f.name, f.instance
       """;
+
+  /** The route that leaves least open wins; the namespace counts first. */
+  private static final String DESTINATIONS =
+      """
+      select distinct f.destination
+        from (select distinct on (t.worker) t.destination
+                from postrider.relay r
+                join postrider.worker w on w.id = r.worker and w.instance = r.instance
+                join postrider.relay_route t on t.worker = r.worker
+               where w.stopped_at is null and w.seen_at > now() - interval '2 minutes'
+                 and t.namespace in (?, '*') and t.topic in (?, '*') and t.subscription = ?
+               order by t.worker, t.namespace = '*', t.topic = '*') f
+       order by 1
+      """;
+
   private static final String UNROUTED =
       "select namespace, topic, subscription from postrider.unrouted_topics()";
 
@@ -81,16 +96,6 @@ public final class Fleet {
     public List<LiveRelay> living() {
       return relays.stream().filter(relay -> !relay.lost()).toList();
     }
-
-    /** Where living relays send messages of a topic: their names in order, usually one. */
-    public List<String> destinationsOf(Route route) {
-      return living().stream()
-          .map(relay -> relay.destinationOf(route))
-          .filter(Objects::nonNull)
-          .distinct()
-          .sorted()
-          .toList();
-    }
   }
 
   public State read() throws SQLException {
@@ -100,6 +105,16 @@ public final class Fleet {
           session.list(
               UNROUTED, row -> new Route(row.getString(1), row.getString(2), row.getString(3))));
     }
+  }
+
+  /** Where living relays send messages of a topic: their names in order, usually one. */
+  public List<String> destinationsOf(Route route) throws SQLException {
+    return database.list(
+        DESTINATIONS,
+        row -> row.getString(1),
+        route.namespace(),
+        route.topic(),
+        route.subscription());
   }
 
   private static LiveRelay relay(ResultSet row) throws SQLException {

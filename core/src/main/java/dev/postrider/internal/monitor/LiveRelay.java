@@ -3,7 +3,6 @@ package dev.postrider.internal.monitor;
 import dev.postrider.message.Route;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -55,38 +54,20 @@ public record LiveRelay(
   /** Which messages a relay sends to which destination; {@code *} means all. Immutable. */
   public record ServedRoute(
       String namespace, String topic, String subscription, String destination) {
-    private static final String ANY = "*";
-
-    boolean serves(Route route) {
-      return subscription.equals(route.subscription())
-          && (namespace.equals(ANY) || namespace.equals(route.namespace()))
-          && (topic.equals(ANY) || topic.equals(route.topic()));
-    }
-
-    /** The route that leaves least open wins; the namespace counts first. */
-    int openness() {
-      return (namespace.equals(ANY) ? 2 : 0) + (topic.equals(ANY) ? 1 : 0);
+    /** What it serves. */
+    public Route route() {
+      return new Route(namespace, topic, subscription);
     }
 
     @Override
     public String toString() {
-      String name = namespace + "/" + topic + (subscription.isEmpty() ? "" : "#" + subscription);
-      return name + " -> " + destination;
+      return route() + " -> " + destination;
     }
   }
 
   public LiveRelay {
     destinations = List.copyOf(destinations);
     routes = List.copyOf(routes);
-  }
-
-  /** Where it sends messages of a topic; null if it has no route for them. */
-  @Nullable String destinationOf(Route route) {
-    return routes.stream()
-        .filter(served -> served.serves(route))
-        .min(Comparator.comparingInt(ServedRoute::openness))
-        .map(ServedRoute::destination)
-        .orElse(null);
   }
 
   /** Whether it should have been seen by now. */
