@@ -48,6 +48,10 @@ module dev.postrider.core {
       dev.postrider.cli,
       dev.postrider.server,
       dev.postrider.spring;
+  exports dev.postrider.internal.protocol to
+      dev.postrider.cli,
+      dev.postrider.server,
+      dev.postrider.spring;
   exports dev.postrider.internal.retention to
       dev.postrider.cli,
       dev.postrider.server;
