@@ -161,7 +161,7 @@ final class Carrier implements Runnable {
   }
 
   private Duration linger() {
-    return stopping ? Duration.ZERO : inFlight.linger(!leftOut.isEmpty());
+    return stopping ? Duration.ZERO : inFlight.linger();
   }
 
   private void findWork() throws InterruptedException {

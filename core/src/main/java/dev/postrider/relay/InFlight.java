@@ -12,7 +12,6 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
@@ -24,31 +23,12 @@ import java.util.function.LongSupplier;
 final class InFlight {
   private static final long LINGER_NANOS = 5_000_000;
 
-  /** To settle the first messages of a run makes nothing claimable: its key is still in flight. */
-  private static final long LINGER_IN_RUNS_NANOS = 50_000_000;
-
   private final int batchSize;
   private final Duration lease;
   private final LongSupplier nanoTime;
-  private final LinkedBlockingQueue<Waiting> answers = new LinkedBlockingQueue<>();
-  private final AtomicInteger endsOfRuns = new AtomicInteger();
-  private final Map<Run, Integer> unanswered = new ConcurrentHashMap<>();
+  private final LinkedBlockingQueue<Answered> answers = new LinkedBlockingQueue<>();
   private final Map<Long, Claim> claims = new ConcurrentHashMap<>();
   private long gatheringSinceNanos;
-
-  /** The messages of a key that are in flight. */
-  private record Run(int routeId, long keyId) {
-    static Run of(Claimed claimed) {
-      return new Run(claimed.routeId(), claimed.keyId());
-    }
-  }
-
-  /**
-   * An answer that is not settled.
-   *
-   * @param endsRun whether no message of its key waits for an answer
-   */
-  private record Waiting(Answered answer, boolean endsRun) {}
 
   /** A claim with messages that are not settled. */
   private static final class Claim {
@@ -76,35 +56,19 @@ final class InFlight {
             claimed.message().token(),
             token -> new Claim(new LeaseClock(token, askedAtNanos, lease)));
     claim.open++;
-    if (claimed.ordered()) {
-      unanswered.merge(Run.of(claimed), 1, Integer::sum);
-    }
     return claim.clock;
   }
 
   /** Takes an answer from any thread. */
   void answered(Answered answer) {
-    boolean endsRun = endsRun(answer);
-    if (endsRun) {
-      endsOfRuns.incrementAndGet();
-    }
-    answers.add(new Waiting(answer, endsRun));
-  }
-
-  private boolean endsRun(Answered answer) {
-    return answer.late()
-        || unanswered.computeIfPresent(
-                Run.of(answer.claimed()), (run, count) -> count > 1 ? count - 1 : null)
-            == null;
+    answers.add(answer);
   }
 
   /**
    * How long to wait for more answers before settling those that came. The messages of a key are
    * answered one after the other: settled as they come, each would be a transaction of its own.
-   *
-   * @param roomWanted whether others wait for the room that answered messages take
    */
-  Duration linger(boolean roomWanted) {
+  Duration linger() {
     int waiting = answers.size();
     int open = 0;
     for (Claim claim : claims.values()) {
@@ -117,9 +81,7 @@ final class InFlight {
     if (gatheringSinceNanos == 0) {
       gatheringSinceNanos = now;
     }
-    boolean inRuns = endsOfRuns.get() == 0 && !roomWanted;
-    long most = inRuns ? LINGER_IN_RUNS_NANOS : LINGER_NANOS;
-    return Duration.ofNanos(Math.max(0, gatheringSinceNanos + most - now));
+    return Duration.ofNanos(Math.max(0, gatheringSinceNanos + LINGER_NANOS - now));
   }
 
   /**
@@ -129,17 +91,13 @@ final class InFlight {
   List<ClaimSettlement> takeAnswers(Function<Answered, ClaimSettlement> verdict) {
     gatheringSinceNanos = 0;
     List<ClaimSettlement> settlements = new ArrayList<>();
-    for (Waiting next = answers.peek();
-        next != null && settlements.size() < 4 * batchSize;
-        next = answers.peek()) {
-      Answered answer = next.answer();
+    for (Answered answer = answers.peek();
+        answer != null && settlements.size() < 4 * batchSize;
+        answer = answers.peek()) {
       if (answer.late() && contains(settlements, answer.claimed().message().id())) {
         break;
       }
       answers.remove();
-      if (next.endsRun()) {
-        endsOfRuns.decrementAndGet();
-      }
       Claim claim = claims.get(answer.claimed().message().token());
       if (answer.late() && claim != null) {
         claim.open++;
@@ -177,6 +135,5 @@ final class InFlight {
   /** Gives all claims up: their leases are not renewed, and other relays take them over. */
   void abandon() {
     claims.clear();
-    unanswered.clear();
   }
 }

@@ -35,6 +35,6 @@ final class ClaimedMessages {
             1,
             1,
             token);
-    return new Claimed(message, 1, key == null ? 0 : key.hashCode(), 0, "(0,1)");
+    return new Claimed(message, 1, key == null ? 0 : 7, 0, "(0,1)");
   }
 }

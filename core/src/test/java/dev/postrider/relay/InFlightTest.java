@@ -41,53 +41,16 @@ class InFlightTest {
 
   @Test
   void fewAnswersWaitForMoreButNotForLong() {
-    List<Claimed> messages = List.of(claimed(5, "ann"), claimed(5, "bob"), claimed(5, "cleo"));
+    List<Claimed> messages = List.of(claimed(5, "ann"), claimed(5, "ann"), claimed(5, "ann"));
     messages.forEach(message -> inFlight.add(message, now));
-    assertThat(inFlight.linger(false)).isZero();
+    assertThat(inFlight.linger()).isZero();
     answer(messages.get(0), false);
-    assertThat(inFlight.linger(false)).isEqualTo(Duration.ofMillis(5));
+    assertThat(inFlight.linger()).isEqualTo(Duration.ofMillis(5));
     now += Duration.ofMillis(4).toNanos();
-    assertThat(inFlight.linger(false)).isEqualTo(Duration.ofMillis(1));
+    assertThat(inFlight.linger()).isEqualTo(Duration.ofMillis(1));
     now += Duration.ofMillis(1).toNanos();
-    assertThat(inFlight.linger(false)).isZero();
+    assertThat(inFlight.linger()).isZero();
     assertThat(take()).containsExactly(messages.get(0));
-  }
-
-  @Test
-  void answersInTheMiddleOfARunWaitLonger() {
-    Claimed other = claimed(5, "bob");
-    List<Claimed> run = List.of(claimed(5, "ann"), claimed(5, "ann"), claimed(5, "ann"));
-    inFlight.add(other, now);
-    run.forEach(message -> inFlight.add(message, now));
-    answer(run.get(0), false);
-    answer(run.get(1), false);
-    assertThat(inFlight.linger(false)).isEqualTo(Duration.ofMillis(50));
-    assertThat(inFlight.linger(true)).isEqualTo(Duration.ofMillis(5));
-    answer(run.get(2), false);
-    assertThat(inFlight.linger(false)).isEqualTo(Duration.ofMillis(5));
-    assertThat(take()).containsExactlyElementsOf(run);
-    run.forEach(inFlight::settled);
-    answer(other, false);
-    assertThat(inFlight.linger(false)).isZero();
-  }
-
-  @Test
-  void aKeyWhoseRunWasAnsweredMayHaveAnother() {
-    Claimed other = claimed(5, "bob");
-    inFlight.add(other, now);
-    for (int i = 0; i < 2; i++) {
-      Claimed first = claimed(6 + i, "ann");
-      Claimed last = claimed(6 + i, "ann");
-      inFlight.add(first, now);
-      inFlight.add(last, now);
-      answer(first, false);
-      assertThat(inFlight.linger(false)).isEqualTo(Duration.ofMillis(50));
-      answer(last, false);
-      assertThat(inFlight.linger(false)).isEqualTo(Duration.ofMillis(5));
-      assertThat(take()).containsExactly(first, last);
-      inFlight.settled(first);
-      inFlight.settled(last);
-    }
   }
 
   @Test
@@ -98,7 +61,7 @@ class InFlightTest {
     inFlight.add(two, now);
     answer(one, false);
     answer(two, false);
-    assertThat(inFlight.linger(false)).isZero();
+    assertThat(inFlight.linger()).isZero();
     assertThat(take()).containsExactly(one, two);
   }
 
