@@ -10,6 +10,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -110,6 +112,48 @@ class DocumentsTest {
     String page = Files.readString(ROOT.resolve("docs/reference/metrics.md"));
     List<String> listed = row.matcher(page).results().map(found -> found.group(1)).toList();
     assertThat(listed).doesNotHaveDuplicates().containsAll(written);
+  }
+
+  @Test
+  void sourceFilesAreShort() throws Exception {
+    Map<String, Integer> tooLong = new TreeMap<>();
+    for (Path file : sources("src/main")) {
+      int lines = Files.readAllLines(file).size();
+      if (lines > 300) {
+        tooLong.put(file.toString(), lines);
+      }
+    }
+    assertThat(tooLong).isEmpty();
+  }
+
+  /** Tables, code and links that stand alone may be wider. */
+  @Test
+  void linesOfDocumentsAreAtMost120Columns() throws Exception {
+    List<String> tooLong = new ArrayList<>();
+    for (Path file : documents()) {
+      boolean code = false;
+      for (String line : Files.readAllLines(file)) {
+        code ^= line.strip().startsWith("```");
+        boolean text = !code && !line.strip().startsWith("|") && line.strip().contains(" ");
+        if (text && line.codePointCount(0, line.length()) > 120) {
+          tooLong.add(file + ": " + line);
+        }
+      }
+    }
+    assertThat(tooLong).isEmpty();
+  }
+
+  private static List<Path> documents() throws Exception {
+    List<Path> documents = new ArrayList<>();
+    for (Path folder : List.of(ROOT, ROOT.resolve("docs"), ROOT.resolve("examples"))) {
+      int depth = folder.equals(ROOT) ? 1 : 3;
+      try (Stream<Path> files = Files.walk(folder, depth)) {
+        files
+            .filter(f -> f.toString().endsWith(".md") && !f.toString().contains("/target/"))
+            .forEach(documents::add);
+      }
+    }
+    return documents;
   }
 
   private static List<Path> testSources() throws Exception {

@@ -20,12 +20,6 @@ import org.jspecify.annotations.Nullable;
  * key's in their order. Not thread-safe: guarded by the dispatcher's lock.
  */
 final class DispatchQueue {
-  /** A run takes at most this share of what may be with the destination. */
-  private static final int RUN_SHARE = 4;
-
-  private static final int RUN_MOST = 1_000;
-  private static final int RUN_LEAST = 16;
-
   private final Breakers breakers;
   private final Turns waiting = new Turns();
   private final Set<DispatchItem> sent = new LinkedHashSet<>();
@@ -36,7 +30,7 @@ final class DispatchQueue {
   DispatchQueue(Breakers breakers, Sinks sinks, long maxBytes) {
     this.breakers = breakers;
     this.sinks = sinks;
-    this.runBytesMost = maxBytes / RUN_SHARE;
+    this.runBytesMost = Run.mostBytes(maxBytes);
   }
 
   void add(List<Claimed> batch, LeaseClock lease, Consumer<Answered> sink, Dispatcher.Check check) {
@@ -95,7 +89,7 @@ final class DispatchQueue {
   List<DispatchItem> handOver(int concurrency, Destination destination, long now) {
     List<DispatchItem> taken = new ArrayList<>();
     boolean keepsOrder = destination.keepsOrder();
-    int runMost = Math.max(RUN_LEAST, Math.min(RUN_MOST, concurrency / RUN_SHARE));
+    int runMost = Run.mostMessages(concurrency);
     while (sent.size() < concurrency) {
       DispatchItem item = waiting.poll();
       if (item == null) {

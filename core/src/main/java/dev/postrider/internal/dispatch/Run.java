@@ -12,6 +12,12 @@ import org.jspecify.annotations.Nullable;
  * are delivered, and none does after one that failed. Guarded by the dispatcher's lock.
  */
 final class Run {
+  /** A part of a run takes at most this share of what may be with the destination. */
+  private static final int SHARE = 4;
+
+  private static final int MESSAGES_MOST = 1_000;
+  private static final int MESSAGES_LEAST = 16;
+
   /** Those that wait for the ones before them. */
   final Deque<DispatchItem> behind = new ArrayDeque<>();
 
@@ -26,6 +32,16 @@ final class Run {
 
   /** When the first of those was delivered. */
   long unreportedSinceNanos;
+
+  /** How many messages a part may have, if so many may be with the destination. */
+  static int mostMessages(int concurrency) {
+    return Math.max(MESSAGES_LEAST, Math.min(MESSAGES_MOST, concurrency / SHARE));
+  }
+
+  /** How many bytes a part may have, if so many may be with the destination. */
+  static long mostBytes(long maxBytes) {
+    return maxBytes / SHARE;
+  }
 
   /**
    * Takes the next message if it may be in one batch with the one before it. Otherwise it waits for
