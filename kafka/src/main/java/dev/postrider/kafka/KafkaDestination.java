@@ -57,7 +57,7 @@ public final class KafkaDestination implements Destination {
     LiveProducer.Shared shared =
         new LiveProducer.Shared(
             config.deliveryTimeout().dividedBy(2),
-            new Arrivals(),
+            new Acknowledgements(),
             new Overtaken(),
             new AwayPartitions(config.deliveryTimeout()),
             ProducerSettings.hashesKeys(settings),

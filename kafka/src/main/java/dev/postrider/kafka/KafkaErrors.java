@@ -1,6 +1,6 @@
 package dev.postrider.kafka;
 
-import dev.postrider.kafka.Arrivals.Reach;
+import dev.postrider.kafka.Acknowledgements.Reach;
 import dev.postrider.kafka.GuardedPartitioner.PartitionerThrew;
 import dev.postrider.kafka.SendFailure.Scope;
 import dev.postrider.message.Outcome;

@@ -1,6 +1,6 @@
 package dev.postrider.kafka;
 
-import dev.postrider.kafka.Arrivals.Reach;
+import dev.postrider.kafka.Acknowledgements.Reach;
 import dev.postrider.kafka.SendFailure.Scope;
 import dev.postrider.message.Outcome;
 import java.time.Duration;
@@ -34,7 +34,7 @@ final class LiveProducer {
   private final Topics topics;
   private final AtomicBoolean reported = new AtomicBoolean();
   private volatile @Nullable Outcome retired;
-  private final Arrivals arrivals;
+  private final Acknowledgements acknowledgements;
   private final Overtaken overtaken;
   private final AwayPartitions away;
   private final boolean hashesKeys;
@@ -56,7 +56,7 @@ final class LiveProducer {
     this.producer = producer;
     this.errors = errors;
     this.recentNanos = shared.recent().toNanos();
-    this.arrivals = shared.arrivals();
+    this.acknowledgements = shared.acknowledgements();
     this.overtaken = shared.overtaken();
     this.away = shared.away();
     this.hashesKeys = shared.hashesKeys();
@@ -69,7 +69,7 @@ final class LiveProducer {
    * What all producers of a destination share.
    *
    * @param recent how far back an acknowledgement still shows that the cluster is reachable
-   * @param arrivals acknowledgements of all producers of the destination
+   * @param acknowledgements acknowledgements of all producers of the destination
    * @param overtaken messages of all producers that waited in vain
    * @param away partitions that no producer reaches
    * @param hashesKeys whether the client chooses a record's partition by its key as it is
@@ -78,7 +78,7 @@ final class LiveProducer {
    */
   record Shared(
       Duration recent,
-      Arrivals arrivals,
+      Acknowledgements acknowledgements,
       Overtaken overtaken,
       AwayPartitions away,
       boolean hashesKeys,
@@ -127,7 +127,7 @@ final class LiveProducer {
   void acknowledged(UUID id, @Nullable RecordMetadata metadata) {
     overtaken.delivered(id);
     away.took(metadata);
-    arrivals.at(metadata, nanoClock.getAsLong());
+    acknowledgements.at(metadata, nanoClock.getAsLong());
     acked = true;
     suspect = false;
   }
@@ -143,12 +143,12 @@ final class LiveProducer {
    */
   SendFailure failed(@Nullable UUID id, Throwable error, @Nullable RecordMetadata metadata) {
     long now = nanoClock.getAsLong();
-    Reach reach = arrivals.within(recentNanos, metadata, now);
+    Reach reach = acknowledgements.within(recentNanos, metadata, now);
     if (id != null && reach != Reach.NONE && errors.isStall(error)) {
       if (reach == Reach.OTHER_PARTITIONS && metadata != null) {
         away.gaveUp(metadata, now);
       }
-      if (overtaken.timedOut(id, now, since -> arrivals.since(since, metadata))) {
+      if (overtaken.timedOut(id, now, since -> acknowledgements.since(since, metadata))) {
         reach = Reach.OVERTAKEN;
       }
     }

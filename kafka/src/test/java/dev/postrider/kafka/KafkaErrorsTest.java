@@ -2,7 +2,7 @@ package dev.postrider.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.postrider.kafka.Arrivals.Reach;
+import dev.postrider.kafka.Acknowledgements.Reach;
 import dev.postrider.kafka.SendFailure.Scope;
 import dev.postrider.message.Outcome;
 import java.time.Duration;
@@ -42,7 +42,7 @@ class KafkaErrorsTest {
           errors,
           new LiveProducer.Shared(
               Duration.ofSeconds(10),
-              new Arrivals(),
+              new Acknowledgements(),
               new Overtaken(),
               new AwayPartitions(Duration.ofSeconds(20)),
               true,

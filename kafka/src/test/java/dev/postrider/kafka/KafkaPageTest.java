@@ -56,7 +56,7 @@ class KafkaPageTest {
     String page = Files.readString(PAGE);
     for (Errors error : Errors.values()) {
       if (error != Errors.NONE) {
-        SendFailure sendFailure = errors.of(error.exception(), Arrivals.Reach.NONE);
+        SendFailure sendFailure = errors.of(error.exception(), Acknowledgements.Reach.NONE);
         String[] words = Sample.code(sendFailure.outcome()).split(" ", 2);
         assertThat(page).containsPattern("\\| " + words[0] + "[^|]*\\|[^|]*`" + words[1] + "`");
       }

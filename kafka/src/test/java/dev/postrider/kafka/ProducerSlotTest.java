@@ -27,7 +27,7 @@ class ProducerSlotTest {
           new KafkaErrors(new SecretMask(settings), Set.of()),
           new LiveProducer.Shared(
               Duration.ofSeconds(5),
-              new Arrivals(),
+              new Acknowledgements(),
               new Overtaken(),
               new AwayPartitions(Duration.ofSeconds(10)),
               true,

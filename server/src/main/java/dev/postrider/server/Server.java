@@ -10,7 +10,7 @@ import dev.postrider.server.api.Bodies;
 import dev.postrider.server.api.Endpoint;
 import dev.postrider.server.api.EndpointRoutes;
 import dev.postrider.server.api.Feature;
-import dev.postrider.server.api.Turns;
+import dev.postrider.server.api.RequestTurns;
 import dev.postrider.server.console.ConsoleFeature;
 import dev.postrider.server.console.Pages;
 import dev.postrider.server.console.SignInCodes;
@@ -89,8 +89,9 @@ public final class Server implements AutoCloseable {
     features.forEach(feature -> endpoints.addAll(feature.endpoints()));
     this.openConnections = new OpenConnections(limits, config.proxies());
     this.requestPools = new RequestPools(limits.threads(), openConnections, alwaysAnswered());
-    Turns turns =
-        new Turns(Math.min(limits.threads(), builder.databaseConnections), requestPools.threads());
+    RequestTurns turns =
+        new RequestTurns(
+            Math.min(limits.threads(), builder.databaseConnections), requestPools.threads());
     this.bodies =
         new Bodies(
             limits.requestBytes(),

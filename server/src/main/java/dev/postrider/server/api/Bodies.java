@@ -23,7 +23,7 @@ public final class Bodies implements AutoCloseable {
   private final int most;
   private final IncomingBody.Pace pace;
   private final BodyMemory memory;
-  private final Turns turns;
+  private final RequestTurns turns;
   private final Set<IncomingBody> coming = ConcurrentHashMap.newKeySet();
   private final ScheduledThreadPoolExecutor clock =
       new ScheduledThreadPoolExecutor(1, Threads.named("postrider-body-clock"));
@@ -41,7 +41,7 @@ public final class Bodies implements AutoCloseable {
    * @param memory bytes of all bodies together
    * @param turns in which it goes on when a body is there
    */
-  public Bodies(long most, Duration time, int bytesPerSecond, long memory, Turns turns) {
+  public Bodies(long most, Duration time, int bytesPerSecond, long memory, RequestTurns turns) {
     this.most = Math.toIntExact(most);
     this.pace = new IncomingBody.Pace(time, bytesPerSecond);
     this.memory = new BodyMemory(memory);

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Puts endpoints to work: access first, then the checks, then the handler. Immutable. */
 public record EndpointRoutes(
-    List<Endpoint> endpoints, Admission admission, Bodies bodies, Turns turns) {
+    List<Endpoint> endpoints, Admission admission, Bodies bodies, RequestTurns turns) {
   private static final String CALLER = "postrider.caller";
 
   /** Pages of the console ask again and again, so no statement for them may take longer. */

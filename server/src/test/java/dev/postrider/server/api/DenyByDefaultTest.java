@@ -22,7 +22,7 @@ class DenyByDefaultTest {
           .answers(List.class)
           .handledBy(call -> List.of());
 
-  private static final Turns TURNS = new Turns(4, Runnable::run);
+  private static final RequestTurns TURNS = new RequestTurns(4, Runnable::run);
 
   private static EndpointRoutes routing(Endpoint... endpoints) {
     return new EndpointRoutes(

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * partition did. It tells a cluster that is away from a partition that does not answer, and that
  * from one that is slow. Thread-safe.
  */
-final class Arrivals {
+final class Acknowledgements {
   private static final int PARTITIONS_MOST = 10_000;
 
   /** How far the cluster is with other records, when one is given up. */

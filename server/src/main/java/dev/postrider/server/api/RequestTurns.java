@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Lets each caller have so many of its requests worked on at a time. Its others wait in their order
  * and hold no thread, so that something is left for other callers. Thread-safe.
  */
-public final class Turns {
+public final class RequestTurns {
   /** Beyond that an answer would come too late anyway. */
   private static final int WAITING_MAX = 512;
 
@@ -37,7 +37,7 @@ public final class Turns {
    * @param places for requests that are worked on at a time; one caller has three quarters of them
    * @param threads for requests that had to wait
    */
-  public Turns(int places, Executor threads) {
+  public RequestTurns(int places, Executor threads) {
     this.most = Math.max(1, places * 3 / 4);
     this.threads = threads;
   }
