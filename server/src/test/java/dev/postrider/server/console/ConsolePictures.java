@@ -101,6 +101,7 @@ class ConsolePictures {
                         + " q.key_id and h.blocked and h.sequence < q.sequence limit 1")
                 .get(0);
         try (Visit visit = Browser.signedIn(desk, admin)) {
+          visit.page.waitForSelector(".plot canvas");
           visit.until("document.querySelector('.plot').ariaLabel.includes('enqueued')");
           inBothColours(visit, "overview");
           visit.open("messages/" + waiting);
