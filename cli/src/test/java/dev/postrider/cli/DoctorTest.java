@@ -138,6 +138,10 @@ class DoctorTest {
     assertThat(desk.run("doctor").out()).containsPattern("trouble +catch-up");
     desk.run("replay", "resume", "1").ok();
     assertThat(desk.run("doctor").out()).containsPattern("ok +catch-up");
+    desk.execute("update postrider.route set catching_up = true, active = false where number = 1");
+    assertThat(desk.run("doctor").out())
+        .containsPattern("trouble +catch-up .*: shop/orders#mail \\(removed\\)")
+        .contains("./postrider subscriptions remove TOPIC NAME --discard");
   }
 
   @Test

@@ -28,7 +28,7 @@ public final class Subscriptions {
   private static final String ADD = "select postrider.subscription_add(?, ?, ?, ?)";
   private static final String ADD_FROM = "select postrider.subscription_add_from(?, ?, ?, ?, ?, ?)";
   private static final String PENDING = "select postrider.subscription_pending(?, ?, ?)";
-  private static final String REMOVE = "select postrider.subscription_remove(?, ?, ?, ?)";
+  private static final String REMOVE = "select postrider.subscription_remove(?, ?, ?, ?, ?)";
   private static final String DISCARD =
       "select discarded, audit from postrider.subscription_discard(?, ?, ?, ?, ?, ?, ?)";
   private static final int DISCARD_STEP = 5_000;
@@ -71,7 +71,13 @@ public final class Subscriptions {
    * it is there already.
    */
   public boolean add(String actor, Route route) throws SQLException {
-    return change(ADD, actor, route);
+    return database.one(
+        ADD,
+        row -> row.getBoolean(1),
+        actor,
+        route.namespace(),
+        route.topic(),
+        route.subscription());
   }
 
   /**
@@ -110,10 +116,28 @@ public final class Subscriptions {
 
   /**
    * Removes a subscription: it gets no message that is committed from now on. What waits for it is
-   * still delivered. False if it was not there.
+   * still delivered. False if it was not there. Refused while messages wait until it has its
+   * earlier ones: let the replay end, or discard them.
    */
   public boolean remove(String actor, Route route) throws SQLException {
-    return change(REMOVE, actor, route);
+    return remove(actor, route, false);
+  }
+
+  /**
+   * Removes a subscription.
+   *
+   * @param discard whether the caller discards what waits for it next, with {@link #discard}. So a
+   *     subscription that is catching up can be removed at once.
+   */
+  public boolean remove(String actor, Route route, boolean discard) throws SQLException {
+    return database.one(
+        REMOVE,
+        row -> row.getBoolean(1),
+        actor,
+        route.namespace(),
+        route.topic(),
+        route.subscription(),
+        discard);
   }
 
   /**
@@ -145,16 +169,6 @@ public final class Subscriptions {
         return sum;
       }
     }
-  }
-
-  private boolean change(String sql, String actor, Route route) throws SQLException {
-    return database.one(
-        sql,
-        row -> row.getBoolean(1),
-        actor,
-        route.namespace(),
-        route.topic(),
-        route.subscription());
   }
 
   private static Subscription subscription(ResultSet row) throws SQLException {

@@ -1,10 +1,12 @@
 package dev.postrider.relay;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.postrider.destination.Destination;
 import dev.postrider.destination.HandlerDestination;
+import dev.postrider.error.RefusedException;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.Route;
@@ -28,6 +30,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -205,22 +208,56 @@ class CatchUpTest {
     assertThat(subscriptions.add("ann", MAIL, from)).as("there already").isNull();
   }
 
+  /** What waits for its turn would come before the earlier messages, if it is added again. */
+  @Test
+  void aSubscriptionThatIsCatchingUpIsRemovedWithWhatWaits() throws Exception {
+    startHere();
+    List<UUID> early = post.send("orders", "k", 3);
+    await().until(() -> ids("here").size() == 3);
+    long job = addFrom(Instant.EPOCH);
+    post.send("orders", "k", 3);
+    await().until(() -> ids("here").size() == 6);
+    assertThatThrownBy(() -> subscriptions.remove("ann", MAIL))
+        .isInstanceOf(RefusedException.class)
+        .hasMessageContaining("replay resume " + job)
+        .hasMessageContaining("--discard");
+    assertThat(catchingUp()).isTrue();
+
+    assertThat(subscriptions.remove("ann", MAIL, true)).isTrue();
+    assertThat(replay.run("ann", job, Pacer.unlimited(), progress -> true).requeued()).isZero();
+    assertThatThrownBy(() -> subscriptions.add("ann", MAIL)).hasMessageContaining("discard");
+    assertThat(subscriptions.discard("ann", MAIL, "not needed", count -> true)).isEqualTo(3);
+    assertThat(catchingUp()).isFalse();
+
+    long again = addFrom(Instant.EPOCH);
+    startMail();
+    List<UUID> late = post.send("orders", "k", 2);
+    replay.run("ann", again, Pacer.unlimited(), progress -> true);
+    await().until(() -> ids("mail").containsAll(late));
+    post.untilEmpty();
+    assertThat(ids("mail"))
+        .as("in order, without what was discarded")
+        .containsExactlyElementsOf(Stream.concat(early.stream(), late.stream()).toList());
+  }
+
+  /** The replay ended, so nothing is out of order: what waits is delivered. */
   @Test
   void aRemovedSubscriptionStillDeliversWhatWaits() throws Exception {
     startHere();
-    post.send("orders", "k", 3);
+    List<UUID> all = new ArrayList<>(post.send("orders", "k", 3));
     await().until(() -> ids("here").size() == 3);
     long job = addFrom(Instant.EPOCH);
-    List<UUID> waiting = post.send("orders", "k", 3);
+    all.addAll(post.send("orders", "k", 3));
     await().until(() -> ids("here").size() == 6);
+    replay.run("ann", job, Pacer.unlimited(), progress -> true);
     assertThat(subscriptions.remove("ann", MAIL)).isTrue();
-    assertThat(catchingUp()).isFalse();
-    assertThat(replay.run("ann", job, Pacer.unlimited(), progress -> true).requeued()).isZero();
     post.start(
         post.builder()
             .destination("mail", taking("mail"))
             .destination("here", taking("here"))
             .subscription("shop", "orders", "mail", "mail"));
-    await().until(() -> ids("mail").containsAll(waiting));
+    await().until(() -> ids("mail").containsAll(all));
+    post.untilEmpty();
+    assertThat(ids("mail")).containsExactlyElementsOf(all);
   }
 }

@@ -154,7 +154,7 @@ class SubscriptionDiscardTest {
     assertThat(subscriptions.add("ann", late, Instant.EPOCH)).isNotNull();
     send();
     assertThat(pending(late)).isEqualTo(6);
-    subscriptions.remove("ann", late);
+    subscriptions.remove("ann", late, true);
     assertThat(pending(late)).isEqualTo(6);
     assertThat(subscriptions.discard("ann", late, "no longer used", count -> true)).isEqualTo(6);
     assertThat(pending(late)).isZero();

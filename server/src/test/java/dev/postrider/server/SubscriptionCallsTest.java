@@ -233,6 +233,23 @@ class SubscriptionCallsTest {
   }
 
   @Test
+  void whatWaitsForACatchUpIsDiscardedWithTheSubscription() {
+    desk.postgres.execute(
+        "select postrider.subscription_add_from('ann', 'shop', 'orders', 'mail', '2026-01-01')");
+    desk.enqueue("'shop', 'orders'");
+    desk.postgres.execute(
+        "select postrider.fan_out(array(select id from postrider.route), 100, '{}')");
+    Answer refused = act("/v1/subscriptions/remove", MAIL);
+    assertThat(refused.status()).as(refused.text()).isEqualTo(422);
+    assertThat(refused.text()).contains("replay resume 1");
+    Answer removed = act("/v1/subscriptions/remove", MAIL + ", \"discard\": true");
+    assertThat(removed.json().get("pending").intValue()).as(removed.text()).isEqualTo(1);
+    Answer discarded = act("/v1/subscriptions/discard", MAIL + ", \"reason\": \"not needed\"");
+    assertThat(discarded.json().get("count").intValue()).as(discarded.text()).isEqualTo(1);
+    assertThat(items("/v1/subscriptions").get(1).get("catching_up").booleanValue()).isFalse();
+  }
+
+  @Test
   void aReplayGoesToOneSubscription() {
     UUID id = desk.enqueue("'shop', 'orders'");
     settle("", 1);

@@ -224,7 +224,7 @@ final class SubscriptionsCommand extends PostriderCommand {
               .formatted(
                   waiting(subscriptions.pending(route)),
                   discard ? "they are discarded" : "they are still delivered"));
-      boolean removed = subscriptions.remove(context.actor(), route);
+      boolean removed = subscriptions.remove(context.actor(), route, discard);
       Fields answer = answer(route, removed);
       if (reason != null) {
         long gone = subscriptions.discard(context.actor(), route, reason, count -> true);

@@ -10,11 +10,12 @@ final class CatchUpCheck {
   /** A step of a replay takes seconds, and a slow rate waits between two steps. */
   private static final String STALLED =
       """
-      select r.namespace || '/' || r.topic || '#' || r.subscription || ' (replay ' || j.id || ')'
+      select r.namespace || '/' || r.topic || '#' || r.subscription
+             || case when r.active then ' (replay ' || j.id || ')' else ' (removed)' end
         from postrider.route r
-        join postrider.replay_job j on j.catch_up = r.id and j.state <> 'done'
+        left join postrider.replay_job j on j.catch_up = r.id and j.state <> 'done'
        where r.catching_up
-         and (j.state = 'stopped' or j.updated_at < now() - interval '5 minutes')
+         and (not r.active or j.state = 'stopped' or j.updated_at < now() - interval '5 minutes')
        order by j.id limit 10
       """;
 
@@ -28,6 +29,7 @@ final class CatchUpCheck {
             NAME,
             "newer messages wait until these have their earlier ones, but nothing brings them: "
                 + String.join(", ", stalled),
-            "Go on with: ./postrider replay resume JOB");
+            "Go on with: ./postrider replay resume JOB, or, if it was removed, discard what waits:"
+                + " ./postrider subscriptions remove TOPIC NAME --discard --reason TEXT");
   }
 }

@@ -85,10 +85,11 @@ public final class Why {
             "The lease of relay %s ended at %s. A relay returns the message to the queue soon."
                 .formatted(relay, time(until));
         case CATCHING_UP ->
-            "It waits until the subscription has its earlier messages: "
-                + (count == null
-                    ? "none are on their way."
-                    : "replay %d, %s, last step at %s.".formatted(count, code, time(since)));
+            count == null
+                ? "Its subscription was removed before it had its earlier messages. Discard what"
+                    + " waits for it: subscriptions remove --discard."
+                : "It waits until the subscription has its earlier messages: replay %d, %s, last step at %s."
+                    .formatted(count, code, time(since));
         case TOPIC_PAUSED -> "Its topic is paused by " + relay + at(" since ", since) + ".";
         case NO_RELAY -> "No relay runs.";
         case NO_ROUTE -> "None of the relays has a route for its topic.";

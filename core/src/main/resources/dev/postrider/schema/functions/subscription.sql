@@ -79,8 +79,8 @@ begin
    where r.namespace = p_namespace and r.topic = p_topic and r.subscription = p_name for update;
   if found then
     if exists (select from postrider.route r where r.id = v_id and r.catching_up) then
-      perform postrider.refuse_act(format('it was removed while it was catching up, and messages still wait for that; resume '
-        || 'replay %s first', (select max(j.id) from postrider.replay_job j where j.catch_up = v_id)));
+      perform postrider.refuse_act('it was removed while it was catching up, and messages still wait for it; discard them '
+        || 'first (subscriptions remove --discard)');
     end if;
     update postrider.route r set active = true where r.id = v_id and not r.active;
     if not found then
@@ -156,15 +156,23 @@ $$;
 
 -- Stops a subscription: it gets no message that is committed from now on. '' is the default one. What waits for it stays
 -- and is still delivered, unless subscription_discard() discards it. Answers whether it was active.
-create or replace function postrider.subscription_remove(p_actor text, p_namespace text, p_topic text, p_name text)
+-- p_discard: the caller will call subscription_discard(). Without, it is refused while messages wait until the subscription
+-- has its earlier ones: they would come before those, if it is added with them again.
+create or replace function postrider.subscription_remove(
+  p_actor text, p_namespace text, p_topic text, p_name text, p_discard boolean default false)
 returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   v_topic record;
-  v_free  boolean;
+  v_job   bigint;
 begin
   perform postrider.check_isolation();
   lock table postrider.subscription_lock in share row exclusive mode;
+  -- Before producers are kept out: a step of the replay has this lock and may wait for a producer.
+  select j.id into v_job from postrider.replay_job j
+    join postrider.route r on r.id = j.catch_up
+   where r.namespace = p_namespace and r.topic = p_topic and r.subscription = p_name and j.state <> 'done'
+     for update of j;
   select r.id, r.fans_out into v_topic from postrider.route r
    where r.namespace = p_namespace and r.topic = p_topic and r.subscription = '';
   if v_topic.id is null then
@@ -190,12 +198,14 @@ begin
     return false;
   end if;
   if v_topic.catching_up then
-    -- It gets no more earlier messages. If many wait behind them, the replay lets them go in further steps.
-    v_free := postrider.end_catch_up(v_topic.id, 10000);
-    update postrider.replay_job j
-       set position = j.to_id, state = case when v_free then 'done' else j.state end, updated_at = now(),
-           finished_at = case when v_free then now() end
-     where j.catch_up = v_topic.id and j.state <> 'done';
+    if not exists (select from postrider.queue q where q.route = -v_topic.id) then
+      update postrider.route r set catching_up = false where r.id = v_topic.id;
+    elsif not p_discard then
+      perform postrider.refuse_act(format('messages wait until it has its earlier ones; let replay %s end (replay resume '
+        || '%1$s), or discard what waits (subscriptions remove --discard)', v_job));
+    end if;
+    update postrider.replay_job j set state = 'done', position = j.to_id, updated_at = now(), finished_at = now()
+     where j.id = v_job;
   end if;
   perform postrider.record_act(null, p_actor, 'subscription.remove', jsonb_build_object('namespace', p_namespace,
     'topic', p_topic, 'subscription', case p_name when '' then 'default' else p_name end), null);
@@ -205,7 +215,7 @@ end $$;
 
 -- Discards up to p_limit of the messages that wait for a removed subscription, without what is in flight. They become
 -- discarded dead letters, so that everybody sees that they were not delivered. Repeat with the audit row that came back
--- until none is left.
+-- until none is left: only then a subscription that was catching up may be added again.
 create or replace function postrider.subscription_discard(
   p_actor text, p_reason text, p_namespace text, p_topic text, p_name text, p_limit int, p_audit bigint default null,
   out discarded int, out audit bigint)
@@ -219,7 +229,7 @@ declare
 begin
   perform postrider.check_isolation();
   -- A lock that keeps out who would add it again, but no fan-out of the topic.
-  select r.id, r.number, r.active, postrider.subscription_routes(r.id, r.topic_id) as queued into v_route
+  select r.id, r.number, r.active, r.catching_up, postrider.subscription_routes(r.id, r.topic_id) as queued into v_route
     from postrider.route r
    where r.namespace = p_namespace and r.topic = p_topic and r.subscription = p_name for key share;
   if v_route.id is null then
@@ -246,6 +256,9 @@ begin
   select count(*), array_agg(g.key_id) filter (where g.pull) into discarded, v_pulls from gone g;
   if v_pulls is not null then
     perform postrider.show_followers(v_pulls);
+  end if;
+  if v_route.catching_up and not exists (select from postrider.queue q where q.route = -v_route.id) then
+    update postrider.route r set catching_up = false where r.id = v_route.id;
   end if;
   audit := postrider.record_act(p_audit, p_actor, 'subscription.discard', jsonb_build_object('namespace', p_namespace,
     'topic', p_topic, 'subscription', case p_name when '' then 'default' else p_name end, 'reason', p_reason), discarded);

@@ -131,6 +131,11 @@ final class SubscriptionEndpoints {
         act(
                 "/v1/subscriptions/remove",
                 "Remove one: what waits for it is still delivered, but it gets nothing new")
+            .body(
+                Field.of(
+                    "discard",
+                    dev.postrider.server.api.Kind.BOOLEAN,
+                    "What waits is discarded by the next call; required while it is catching up"))
             .problems(409)
             .handledBy(this::remove),
         Endpoint.post("/v1/subscriptions/discard", Permission.OPERATE)
@@ -196,7 +201,8 @@ final class SubscriptionEndpoints {
   }
 
   private SubscriptionChange remove(Call call) throws SQLException {
-    return change(call, route -> subscriptions.remove(call.actor(), route))
+    boolean discard = call.body().flag("discard");
+    return change(call, route -> subscriptions.remove(call.actor(), route, discard))
         .withPending(subscriptions.pending(route(call)));
   }
 
