@@ -65,24 +65,25 @@ public final class Postrider implements Callable<Integer> {
 
   /** Runs a command line; returns its exit code. */
   public static int run(String[] arguments) {
+    return commandLine().execute(arguments);
+  }
+
+  static CommandLine commandLine() {
     Postrider root = new Postrider();
     Errors errors = new Errors(root.context);
     Terminal terminal = root.context.screen().terminal();
-    CommandLine command =
-        new CommandLine(root)
-            .setExecutionExceptionHandler(errors)
-            .setParameterExceptionHandler(errors)
-            .setCaseInsensitiveEnumValuesAllowed(true)
-            .setHelpFactory(OwnOptionsHelp::new)
-            .setColorScheme(
-                Help.defaultColorScheme(terminal.colour() ? Help.Ansi.ON : Help.Ansi.OFF))
-            .setUsageHelpWidth(helpWidth(terminal))
-            .setExecutionStrategy(
-                parsed -> {
-                  Logging.prepare(root.options.verbose);
-                  return new CommandLine.RunLast().execute(parsed);
-                });
-    return command.execute(arguments);
+    return new CommandLine(root)
+        .setExecutionExceptionHandler(errors)
+        .setParameterExceptionHandler(errors)
+        .setCaseInsensitiveEnumValuesAllowed(true)
+        .setHelpFactory(OwnOptionsHelp::new)
+        .setColorScheme(Help.defaultColorScheme(terminal.colour() ? Help.Ansi.ON : Help.Ansi.OFF))
+        .setUsageHelpWidth(helpWidth(terminal))
+        .setExecutionStrategy(
+            parsed -> {
+              Logging.prepare(root.options.verbose);
+              return new CommandLine.RunLast().execute(parsed);
+            });
   }
 
   /** Lines of more than 100 columns are hard to read. */
