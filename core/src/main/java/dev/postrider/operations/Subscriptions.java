@@ -152,17 +152,20 @@ public final class Subscriptions {
     long sum = 0;
     @Nullable Long audit = null;
     while (true) {
+      @Nullable Long before = audit;
       Step step =
-          database.one(
-              DISCARD,
-              row -> new Step(row.getInt(1), row.getLong(2)),
-              actor,
-              reason,
-              route.namespace(),
-              route.topic(),
-              route.subscription(),
-              DISCARD_STEP,
-              audit);
+          Database.repeated(
+              () ->
+                  database.one(
+                      DISCARD,
+                      row -> new Step(row.getInt(1), row.getLong(2)),
+                      actor,
+                      reason,
+                      route.namespace(),
+                      route.topic(),
+                      route.subscription(),
+                      DISCARD_STEP,
+                      before));
       sum += step.discarded();
       audit = step.audit();
       if (step.discarded() == 0 || !goOn.test(sum)) {

@@ -11,7 +11,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -167,25 +166,17 @@ final class Maintenance implements Runnable {
 
   /** Extends the leases of what is still in flight once half of their time is over. */
   private void renew(Connection connection) throws SQLException {
-    long now = System.nanoTime();
-    List<LeaseClock> ageing = new ArrayList<>();
     for (Carrier carrier : carriers) {
       for (LeaseClock clock : carrier.leases()) {
-        if (clock.left(now).compareTo(config.lease().dividedBy(2)) < 0) {
-          ageing.add(clock);
+        long now = System.nanoTime();
+        if (clock.left(now).compareTo(config.lease().dividedBy(2)) >= 0) {
+          continue;
         }
-      }
-    }
-    if (ageing.isEmpty()) {
-      return;
-    }
-    Set<Long> renewed =
-        leases.renew(connection, ageing.stream().map(LeaseClock::token).toList(), config.lease());
-    for (LeaseClock clock : ageing) {
-      if (renewed.contains(clock.token())) {
-        clock.renewed(now, config.lease());
-      } else {
-        clock.lost();
+        if (leases.renew(connection, clock.token(), config.lease())) {
+          clock.renewed(now, config.lease());
+        } else {
+          clock.lost();
+        }
       }
     }
   }

@@ -21,7 +21,7 @@ public final class Pacer {
 
   /** As fast as the database takes it. */
   public static Pacer unlimited() {
-    return new Pacer(Double.POSITIVE_INFINITY, System::nanoTime, time -> {});
+    return perSecond(Double.POSITIVE_INFINITY);
   }
 
   public static Pacer perSecond(double messages) {
@@ -44,12 +44,16 @@ public final class Pacer {
     return (int) Math.max(1, Math.min(MOST, perSecond / 2));
   }
 
-  /** Waits until the messages sent so far have used up their time; time lost is not made up for. */
-  void sent(long messages) throws InterruptedException {
+  /** How long to wait until what was sent has used up its time; time lost is not made up for. */
+  Duration sent(long messages) {
     long now = nanoClock.getAsLong();
     due = Math.max(due, now) + (long) (messages * 1e9 / perSecond);
-    if (due > now) {
-      sleeper.sleep(Duration.ofNanos(due - now));
+    return Duration.ofNanos(Math.max(0, due - now));
+  }
+
+  void sleep(Duration time) throws InterruptedException {
+    if (!time.isZero()) {
+      sleeper.sleep(time);
     }
   }
 }

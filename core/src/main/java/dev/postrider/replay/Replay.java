@@ -6,6 +6,7 @@ import dev.postrider.internal.jdbc.Database.Session;
 import dev.postrider.schema.Schema;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -39,6 +40,9 @@ public final class Replay {
   private static final String STEP = "select * from postrider.replay_step(?, ?)";
   private static final String FIND = "select * from postrider.replay_job where id = ?";
   private static final String LIST = "select * from postrider.replay_job order by id desc limit ?";
+
+  /** After a step that did nothing for a message. */
+  private static final Duration IDLE = Duration.ofMillis(20);
 
   private final Database database;
 
@@ -81,23 +85,44 @@ public final class Replay {
   public ReplayJob run(String actor, long job, Pacer pacer, Predicate<ReplayJob> goOn)
       throws SQLException {
     ReplayJob last = find(job).orElseThrow(() -> unknown(job));
-    try (Session session = database.open()) {
-      while (last.state() == ReplayJob.State.RUNNING) {
-        ReplayJob next = session.one(STEP, Replay::job, job, pacer.step());
-        long sent = next.requeued() - last.requeued();
-        last = next;
-        boolean more = goOn.test(last);
-        if (last.state() == ReplayJob.State.RUNNING && !(more && paced(pacer, sent))) {
-          return stop(actor, job);
-        }
+    while (last.state() == ReplayJob.State.RUNNING) {
+      Burst burst = burst(last, pacer, goOn);
+      last = burst.last();
+      if (last.state() == ReplayJob.State.RUNNING
+          && !(burst.more() && slept(pacer, burst.pause()))) {
+        return stop(actor, job);
       }
     }
     return last;
   }
 
-  private static boolean paced(Pacer pacer, long sent) {
+  /** Steps until it has to wait, and then holds no connection. */
+  private record Burst(ReplayJob last, boolean more, Duration pause) {}
+
+  private Burst burst(ReplayJob from, Pacer pacer, Predicate<ReplayJob> goOn) throws SQLException {
+    ReplayJob last = from;
+    try (Session session = database.open()) {
+      while (true) {
+        ReplayJob next = Database.repeated(() -> step(session, from.id(), pacer));
+        long sent = next.requeued() - last.requeued();
+        boolean idle = next.matched() == last.matched(); // it may wait for others
+        last = next;
+        boolean more = goOn.test(last);
+        Duration pause = idle ? IDLE : pacer.sent(sent);
+        if (!more || !pause.isZero() || last.state() != ReplayJob.State.RUNNING) {
+          return new Burst(last, more, pause);
+        }
+      }
+    }
+  }
+
+  private static ReplayJob step(Session session, long job, Pacer pacer) throws SQLException {
+    return session.one(STEP, Replay::job, job, pacer.step());
+  }
+
+  private static boolean slept(Pacer pacer, Duration pause) {
     try {
-      pacer.sent(sent);
+      pacer.sleep(pause);
       return true;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

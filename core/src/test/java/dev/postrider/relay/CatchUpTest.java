@@ -16,6 +16,7 @@ import dev.postrider.replay.Replay;
 import dev.postrider.replay.ReplayJob;
 import dev.postrider.schema.Schema;
 import dev.postrider.testrules.NoSecondChance;
+import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -206,6 +207,38 @@ class CatchUpTest {
     post.untilEmpty();
     assertThat(ids("mail")).containsExactlyElementsOf(later).doesNotContainAnyElementsOf(old);
     assertThat(subscriptions.add("ann", MAIL, from)).as("there already").isNull();
+  }
+
+  /**
+   * A settlement may mark the first message of a key that waits. That one goes with the next step.
+   */
+  @Test
+  @Timeout(60)
+  void theEndOfACatchUpLeavesNothingBehindThatASettlementIsChanging() throws Exception {
+    startHere();
+    List<UUID> all = new ArrayList<>(post.send("orders", "k", 2));
+    await().until(() -> ids("here").size() == 2);
+    long job = addFrom(Instant.EPOCH);
+    all.addAll(post.send("orders", "k", 3));
+    await().until(() -> ids("here").size() == 5);
+    try (Connection settlement = post.database.dataSource().getConnection()) {
+      settlement.setAutoCommit(false);
+      settlement
+          .createStatement()
+          .execute(
+              "update postrider.queue set pull = true"
+                  + " where sequence = (select min(sequence) from postrider.queue where route < 0)");
+      int[] steps = {0};
+      replay.run("ann", job, Pacer.unlimited(), progress -> steps[0]++ < 2);
+      assertThat(catchingUp()).isTrue();
+      settlement.commit();
+    }
+    replay.resume("ann", job);
+    replay.run("ann", job, Pacer.unlimited(), progress -> true);
+    assertThat(catchingUp()).isFalse();
+    startMail();
+    await().until(() -> ids("mail").size() == 5);
+    assertThat(ids("mail")).containsExactlyElementsOf(all);
   }
 
   /** What waits for its turn would come before the earlier messages, if it is added again. */

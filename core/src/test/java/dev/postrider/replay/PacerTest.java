@@ -18,10 +18,10 @@ class PacerTest {
   @Tag("HE-10")
   void waitsUntilTheMessagesSentHaveUsedUpTheirTime() throws Exception {
     Pacer pacer = pacer(100);
-    pacer.sent(50);
+    pacer.sleep(pacer.sent(50));
     clock.addAndGet(Duration.ofMillis(100).toNanos());
-    pacer.sent(50);
-    pacer.sent(0);
+    pacer.sleep(pacer.sent(50));
+    pacer.sleep(pacer.sent(0));
     assertThat(waits).containsExactly(Duration.ofMillis(500), Duration.ofMillis(500));
   }
 
@@ -30,7 +30,7 @@ class PacerTest {
   void timeLostIsNotMadeUpForByABurst() throws Exception {
     Pacer pacer = pacer(100);
     clock.addAndGet(Duration.ofMinutes(1).toNanos());
-    pacer.sent(50);
+    pacer.sleep(pacer.sent(50));
     assertThat(waits).containsExactly(Duration.ofMillis(500));
   }
 

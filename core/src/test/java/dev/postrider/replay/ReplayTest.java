@@ -2,6 +2,7 @@ package dev.postrider.replay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.postrider.error.RefusedException;
 import dev.postrider.schema.Schema;
@@ -168,6 +169,28 @@ class ReplayTest {
     String floor =
         database.value("select postrider.id_floor(now() - interval '" + minute + " minutes')");
     return "'" + floor.substring(0, 14) + "7" + UUID.randomUUID().toString().substring(15) + "'";
+  }
+
+  /** A slow one may take days, and the pool of a server is small. */
+  @Test
+  @Tag("HE-10")
+  void aReplayThatWaitsHoldsNoConnection() throws Exception {
+    enqueueMany(25);
+    String sessions =
+        "select count(*) from pg_stat_activity where datname = current_database()"
+            + " and pid <> pg_backend_pid() and query like '%replay_step%'";
+    List<Duration> waits = new ArrayList<>();
+    Pacer pacer =
+        new Pacer(
+            20,
+            () -> 0,
+            time -> {
+              await().until(() -> database.count(sessions) == 0);
+              waits.add(time);
+            });
+    ReplayJob job = replay.start("ann", ReplayFilter.namespace("hr"));
+    replay.run("ann", job.id(), pacer, step -> true);
+    assertThat(waits).hasSize(2);
   }
 
   @Test

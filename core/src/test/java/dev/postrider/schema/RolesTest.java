@@ -255,7 +255,7 @@ class RolesTest {
           relay    | select postrider.worker_id('me')
           relay    | select * from postrider.claim(1, 1, 1, 60000, array(select id from postrider.route))
           relay    | select postrider.settle_held(1, array[gen_random_uuid()], 1::smallint)
-          relay    | select postrider.renew('{1}', 1), postrider.renew_held(1, gen_random_uuid(), 1)
+          relay    | select postrider.renew(1, 1), postrider.renew_held(1, gen_random_uuid(), 1)
           relay    | select postrider.reap()
           relay    | select postrider.arm_doorbell(), postrider.disarm_doorbell('{1}')
           relay    | select * from postrider.ensure_partitions(1)

@@ -28,6 +28,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -309,5 +310,42 @@ class PublishTest {
       assertThat(database.column(PAYLOADS))
           .containsExactly("{\"orderId\":\"own\"}", "{\"orderId\":\"next\"}");
     }
+  }
+
+  /** A savepoint that ends within the listener is no transaction that ends. */
+  @Test
+  void afterTheCommitItIsRefusedAlsoBehindANestedTransaction() {
+    TestPostgres database = Apps.database();
+    database.execute("create table purchase (id text primary key)");
+    try (var app = Apps.start(database, Shop.class, NO_AUTO_COMMIT, Apps.NO_JPA)) {
+      TransactionalOutbox outbox = app.getBean(TransactionalOutbox.class);
+      TransactionTemplate nested = transaction(app);
+      nested.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
+      List<Throwable> errors = new ArrayList<>();
+      TransactionSynchronization late =
+          new TransactionSynchronization() {
+            @Override
+            public void afterCommit() {
+              nested.executeWithoutResult(status -> {});
+              errors.add(catchThrowable(() -> outbox.publish(created("late"))));
+              nested.executeWithoutResult(TransactionStatus::setRollbackOnly);
+              errors.add(catchThrowable(() -> outbox.publish(created("later"))));
+            }
+          };
+      transaction(app)
+          .executeWithoutResult(
+              status -> {
+                outbox.publish(created("before"));
+                nested.executeWithoutResult(inner -> outbox.publish(created("nested")));
+                outbox.publish(created("behind"));
+                TransactionSynchronizationManager.registerSynchronization(late);
+              });
+      assertThat(errors)
+          .hasSize(2)
+          .allSatisfy(error -> assertThat(error).isInstanceOf(OutsideTransactionException.class));
+    }
+    assertThat(database.column(PAYLOADS))
+        .containsExactlyInAnyOrder(
+            "{\"orderId\":\"before\"}", "{\"orderId\":\"nested\"}", "{\"orderId\":\"behind\"}");
   }
 }

@@ -39,7 +39,6 @@ final class EndedTransactions implements TransactionExecutionListener, BeanPostP
     Object holder = holder(transaction);
     if (holder != null
         && failure == null
-        && transaction.isNewTransaction()
         && transaction instanceof DefaultTransactionStatus status
         && status.isNewSynchronization()) {
       OpenPublications.begun(holder);
@@ -72,8 +71,10 @@ final class EndedTransactions implements TransactionExecutionListener, BeanPostP
     afterCommit(transaction, failure);
   }
 
+  /** Of a transaction, not of a savepoint within one: a nested one ends and the outer goes on. */
   private static @Nullable Object holder(TransactionExecution transaction) {
-    return transaction instanceof DefaultTransactionStatus status
+    return transaction.isNewTransaction()
+            && transaction instanceof DefaultTransactionStatus status
             && status.hasTransaction()
             && status.getTransaction() instanceof JdbcTransactionObjectSupport jdbc
             && jdbc.hasConnectionHolder()

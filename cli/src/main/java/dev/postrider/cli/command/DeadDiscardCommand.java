@@ -3,6 +3,7 @@ package dev.postrider.cli.command;
 import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.output.Words;
 import dev.postrider.deadletter.DeadLetters;
+import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -33,20 +34,26 @@ final class DeadDiscardCommand extends PostriderCommand {
     }
     DeadLetters dead = new DeadLetters(context.dataSource(), context.schema());
     context.confirm(selection.yes, "Discard " + selection.count(this, dead) + "?");
-    long count =
-        selection.inOne()
-            ? selection.each(this, dead, (id, in) -> dead.discard(context.actor(), reason, id, in))
-            : selection.byId()
-                ? dead.discard(context.actor(), reason, selection.ids(this))
-                : dead.discard(
-                    context.actor(), reason, selection.filter.filter(this), this::progress);
+    DeadSelection.Done done =
+        selection.byId()
+            ? selection.each(
+                this,
+                dead,
+                (id, in) ->
+                    in == null
+                        ? dead.discard(context.actor(), reason, List.of(id))
+                        : dead.discard(context.actor(), reason, id, in) ? 1 : 0)
+            : new DeadSelection.Done(
+                dead.discard(
+                    context.actor(), reason, selection.filter.filter(this), this::progress),
+                List.of());
     screen().progress("");
     if (context.json()) {
-      screen().json(new Fields().with("discarded", count).map());
+      screen().json(new Fields().with("discarded", done.count()).map());
     } else {
-      screen().line(Words.count(count, "dead letter") + " discarded.");
+      screen().line(Words.count(done.count(), "dead letter") + " discarded.");
     }
-    return selection.byId() && count < selection.ids.size() ? ExitCode.TROUBLE : ExitCode.OK;
+    return done.exitCode();
   }
 
   private boolean progress(long count) {

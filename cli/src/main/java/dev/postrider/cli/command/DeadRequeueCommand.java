@@ -3,6 +3,7 @@ package dev.postrider.cli.command;
 import dev.postrider.cli.output.Fields;
 import dev.postrider.cli.output.Words;
 import dev.postrider.deadletter.DeadLetters;
+import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -24,19 +25,25 @@ final class DeadRequeueCommand extends PostriderCommand {
     // Whoever names them one by one has said what is meant.
     context.confirm(
         selection.yes || selection.byId(), "Requeue " + selection.count(this, dead) + "?");
-    long count =
-        selection.inOne()
-            ? selection.each(this, dead, (id, in) -> dead.requeue(context.actor(), id, in))
-            : selection.byId()
-                ? dead.requeue(context.actor(), selection.ids(this))
-                : dead.requeue(context.actor(), selection.filter.filter(this), this::progress);
+    DeadSelection.Done done =
+        selection.byId()
+            ? selection.each(
+                this,
+                dead,
+                (id, in) ->
+                    in == null
+                        ? dead.requeue(context.actor(), List.of(id))
+                        : dead.requeue(context.actor(), id, in) ? 1 : 0)
+            : new DeadSelection.Done(
+                dead.requeue(context.actor(), selection.filter.filter(this), this::progress),
+                List.of());
     screen().progress("");
     if (context.json()) {
       screen().json(new Fields().with("requeued", count).map());
     } else {
       screen().line(Words.count(count, "dead letter") + " requeued.");
     }
-    return selection.byId() && count < selection.ids.size() ? ExitCode.TROUBLE : ExitCode.OK;
+    return done.exitCode();
   }
 
   private boolean progress(long count) {

@@ -8,9 +8,12 @@ import dev.postrider.message.Route;
 import dev.postrider.operations.Messages;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -48,26 +51,45 @@ final class DeadSelection {
     return !ids.isEmpty();
   }
 
-  /** Something that is done to one dead letter. */
+  /** What is done to a message's dead letters: to those of one subscription, or to all. */
   @FunctionalInterface
   interface Act {
-    boolean on(UUID id, Route subscription) throws SQLException;
+    long on(UUID id, @Nullable Route subscription) throws SQLException;
   }
 
-  /** Whether those with the given ids are meant in one subscription only. */
-  boolean inOne() {
-    return byId() && filter.subscription != null;
+  /** What became of those that were named: how many there were, and the ids that had none. */
+  record Done(long count, List<UUID> without) {
+    int exitCode() {
+      return without.isEmpty() ? ExitCode.OK : ExitCode.TROUBLE;
+    }
   }
 
-  /** Does it to each of the given ones in that subscription; returns how many there were. */
-  long each(PostriderCommand command, DeadLetters dead, Act act) throws SQLException {
+  /** Does it to each of the given ones. */
+  Done each(PostriderCommand command, DeadLetters dead, Act act) throws SQLException {
     long count = 0;
-    for (UUID id : ids(command)) {
-      for (DeadLetter letter : dead.all(id)) {
-        if (MessageView.subscription(letter.route()).equals(filter.subscription)
-            && act.on(id, letter.route())) {
-          count++;
-        }
+    List<UUID> without = new ArrayList<>();
+    for (UUID id : new LinkedHashSet<>(ids(command))) {
+      long found = filter.subscription == null ? act.on(id, null) : inOne(dead, id, act);
+      count += found;
+      if (found == 0) {
+        without.add(id);
+      }
+    }
+    if (!without.isEmpty()) {
+      command
+          .screen()
+          .note(
+              "not dead: "
+                  + without.stream().map(UUID::toString).collect(Collectors.joining(", ")));
+    }
+    return new Done(count, without);
+  }
+
+  private long inOne(DeadLetters dead, UUID id, Act act) throws SQLException {
+    long count = 0;
+    for (DeadLetter letter : dead.all(id)) {
+      if (MessageView.subscription(letter.route()).equals(filter.subscription)) {
+        count += act.on(id, letter.route());
       }
     }
     return count;

@@ -6,6 +6,8 @@ import dev.postrider.message.Enqueued;
 import dev.postrider.message.Message;
 import dev.postrider.message.NewMessage;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.time.Instant;
@@ -120,11 +122,20 @@ final class EnqueueCommand extends PostriderCommand {
     return ExitCode.OK;
   }
 
+  private String text(byte[] body) {
+    try {
+      return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(body)).toString();
+    } catch (CharacterCodingException e) {
+      throw usage(
+          "the payload is not UTF-8, as JSON must be; give a --content-type for other data");
+    }
+  }
+
   private NewMessage message() throws IOException {
     NewMessage.Builder message = NewMessage.to(namespace, topic).headers(headers);
     byte[] body = body();
     if (contentType == null || contentType.equals(Message.JSON)) {
-      message.json(new String(body, StandardCharsets.UTF_8));
+      message.json(text(body));
     } else {
       message.payload(body, contentType);
     }

@@ -58,6 +58,7 @@ final class ReplayCommand extends PostriderCommand {
 
   @Override
   int run(Context context) throws Exception {
+    checkRate(this, rate);
     ReplayFilter wanted = wanted();
     Replay replay = new Replay(context.dataSource(), context.schema());
     ReplayCount count = replay.count(wanted, n -> screen().progress("counting: " + Words.count(n)));
@@ -104,6 +105,13 @@ final class ReplayCommand extends PostriderCommand {
     return ids.isEmpty()
         ? ReplayFilter.of(conditions)
         : ReplayFilter.ids(ids.stream().map(id -> Options.id(this, id)).toList());
+  }
+
+  /** Refuses it before anything is changed. */
+  static void checkRate(PostriderCommand command, @Nullable Double rate) {
+    if (rate != null && !(rate > 0)) {
+      throw command.usage("--rate: must be above 0 messages per second, got " + rate);
+    }
   }
 
   /** Works on a job with a progress line; Ctrl-C stops it where it can be resumed. */
@@ -213,6 +221,7 @@ final class ReplayCommand extends PostriderCommand {
 
     @Override
     int run(Context context) throws Exception {
+      checkRate(this, rate);
       Replay replay = new Replay(context.dataSource(), context.schema());
       ReplayJob resumed = replay.resume(context.actor(), job);
       if (resumed.state() == ReplayJob.State.DONE) {

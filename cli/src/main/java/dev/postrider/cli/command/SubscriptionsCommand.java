@@ -149,6 +149,7 @@ final class SubscriptionsCommand extends PostriderCommand {
 
     @Override
     int run(Context context) throws Exception {
+      ReplayCommand.checkRate(this, rate);
       Route route = route(this, topic, name);
       Subscriptions subscriptions = new Subscriptions(context.dataSource(), context.schema());
       if (from != null) {

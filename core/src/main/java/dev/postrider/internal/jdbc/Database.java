@@ -1,5 +1,6 @@
 package dev.postrider.internal.jdbc;
 
+import dev.postrider.error.DatabaseError;
 import dev.postrider.error.RefusedException;
 import dev.postrider.schema.Schema;
 import java.sql.Connection;
@@ -32,6 +33,9 @@ public record Database(DataSource dataSource, Schema schema, String role) {
 
   /** The server gives up first; the socket's limit is for a server that is gone. */
   private static final int NETWORK_EXTRA_SECONDS = 5;
+
+  /** Of a transaction that others undo. */
+  private static final int TRIES = 5;
 
   /** Seconds that this thread was told; 0 if none. */
   private static final ThreadLocal<Integer> LIMIT = ThreadLocal.withInitial(() -> 0);
@@ -69,6 +73,25 @@ public record Database(DataSource dataSource, Schema schema, String role) {
   @FunctionalInterface
   public interface Work<T> {
     T run() throws Exception;
+  }
+
+  /** Statements that are one transaction. */
+  @FunctionalInterface
+  public interface Transaction<T> {
+    T run() throws SQLException;
+  }
+
+  /** Repeats a transaction that a deadlock or a conflict with another one has undone. */
+  public static <T> T repeated(Transaction<T> transaction) throws SQLException {
+    for (int tries = 1; ; tries++) {
+      try {
+        return transaction.run();
+      } catch (SQLException e) {
+        if (DatabaseError.of(e) != DatabaseError.CONFLICT || tries == TRIES) {
+          throw e;
+        }
+      }
+    }
   }
 
   /** Runs work in which no statement of this thread may take longer than these whole seconds. */

@@ -7,7 +7,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.Set;
 
 /** Renews leases and gives back those of the dead. Thread-safe; the connection is the caller's. */
 public final class Leases {
@@ -36,15 +35,14 @@ public final class Leases {
     }
   }
 
-  /** Extends leases; returns the tokens that are still held. */
-  public Set<Long> renew(Connection connection, Collection<Long> tokens, Duration lease)
-      throws SQLException {
+  /** Extends a lease; false if it is not held any more. */
+  public boolean renew(Connection connection, long token, Duration lease) throws SQLException {
     try (PreparedStatement call = connection.prepareStatement(renew)) {
-      call.setArray(1, connection.createArrayOf("int8", tokens.toArray()));
+      call.setLong(1, token);
       call.setLong(2, lease.toMillis());
       try (ResultSet row = call.executeQuery()) {
         row.next();
-        return Set.of((Long[]) row.getArray(1).getArray());
+        return row.getBoolean(1);
       }
     }
   }

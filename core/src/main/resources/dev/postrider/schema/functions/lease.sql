@@ -46,17 +46,14 @@ language sql security definer set search_path = pg_catalog, pg_temp as $$
   select r.reaped from postrider.reap_from(0) r
 $$;
 
--- Extends whole leases and returns those that are still held. Locks them in the same order as settle(), to avoid a
--- deadlock.
-create or replace function postrider.renew(p_tokens bigint[], p_lease_ms bigint) returns bigint[]
+-- Extends a whole lease; answers whether it is still held. One at a time: a transaction may settle messages of several
+-- leases in any order, so whoever waits for one must hold no other.
+create or replace function postrider.renew(p_token bigint, p_lease_ms bigint) returns boolean
 language sql security definer set search_path = pg_catalog, pg_temp
 set enable_seqscan = off as $$
-  with held as materialized (
-    select l.token from postrider.lease l where l.token = any (p_tokens) order by l.token for update),
-  renewed as (
-    update postrider.lease l set until = now() + p_lease_ms * interval '1 ms'
-      from held h where l.token = h.token returning l.token)
-  select coalesce(array_agg(r.token), '{}') from renewed r
+  with renewed as (
+    update postrider.lease l set until = now() + p_lease_ms * interval '1 ms' where l.token = p_token returning l.token)
+  select exists (select from renewed)
 $$;
 
 -- Renews the lease of a single row. The row gets its own lease, so that the other rows of the old lease are not

@@ -107,14 +107,15 @@ begin
   v_firsts := array(
     select f.tid from unnest(p_keys) k cross join lateral (
       select q.ctid as tid from postrider.queue q where q.key_id = k order by q.sequence limit 1) f);
-  with firsts as materialized (
-    select q.ctid as tid, q.key_id, q.pull from postrider.queue q
+  v_keys := array(
+    select q.key_id from postrider.queue q
      where q.ctid = any (v_firsts) and q.lease is null and (q.lane < 0 or not q.route = any (p_routes))
-       for update skip locked),
-  marked as (
-    update postrider.queue q set pull = true
-     where q.ctid = any (array(select f.tid from firsts f where not f.pull)))
-  select array_agg(f.key_id) into v_keys from firsts f;
+       for update skip locked);
+  -- In a statement of its own: a row that moved before it was locked has a new place, which this one sees.
+  update postrider.queue q set pull = true
+   where not q.pull and q.ctid = any (array(
+     select f.tid from unnest(v_keys) k cross join lateral (
+       select w.ctid as tid from postrider.queue w where w.key_id = k order by w.sequence limit 1) f));
   update postrider.queue q set lane = -1 - q.lane, due_at = 'infinity'
    where q.ctid = any (array(
      select f.tid from unnest(p_keys, p_seen) k(key_id, seen) cross join lateral (

@@ -217,17 +217,15 @@ end $$;
 
 -- Called when a new subscription has all its earlier messages. Releases the next p_limit messages that arrived since
 -- it was added. When none is left, the subscription becomes active, and true is returned. The caller holds the lock of
--- the topic's row.
+-- the topic's row. It waits for no row that a settlement is changing: that one is left for the next call.
 create or replace function postrider.end_catch_up(p_route int, p_limit int) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off as $$
-declare
-  v_n int;
 begin
   update postrider.queue q set route = p_route
-   where q.ctid = any (array(select w.ctid from postrider.queue w where w.route = -p_route limit p_limit for update));
-  get diagnostics v_n = row_count;
-  if v_n = p_limit then
+   where q.ctid = any (array(
+     select w.ctid from postrider.queue w where w.route = -p_route limit p_limit for update skip locked));
+  if exists (select from postrider.queue w where w.route = -p_route) then
     return false;
   end if;
   update postrider.route r set catching_up = false where r.id = p_route;

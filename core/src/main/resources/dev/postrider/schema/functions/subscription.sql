@@ -161,7 +161,8 @@ $$;
 create or replace function postrider.subscription_remove(
   p_actor text, p_namespace text, p_topic text, p_name text, p_discard boolean default false)
 returns boolean
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
   v_topic record;
   v_job   bigint;
