@@ -17,7 +17,11 @@ import org.awaitility.Awaitility;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 
-/** The built jar, run as its users run it. Immutable. */
+/**
+ * The built jar, run as its users run it. Immutable.
+ *
+ * @param stdin a character for each byte
+ */
 record Executable(Path folder, Map<String, String> environment, String stdin) {
   private static final Path JAR = Path.of("target/postrider.jar").toAbsolutePath();
   private static final long SECONDS_MAX = 60;
@@ -38,7 +42,11 @@ record Executable(Path folder, Map<String, String> environment, String stdin) {
   }
 
   Executable reading(String text) {
-    return new Executable(folder, environment, text);
+    return reading(text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  Executable reading(byte[] bytes) {
+    return new Executable(folder, environment, new String(bytes, StandardCharsets.ISO_8859_1));
   }
 
   /** What a run came to. */
@@ -106,7 +114,7 @@ record Executable(Path folder, Map<String, String> environment, String stdin) {
       builder.environment().put("POSTRIDER_RELAY_MONITOR_PORT", "0");
       builder.environment().putAll(environment);
       Process process = builder.start();
-      process.getOutputStream().write(stdin.getBytes(StandardCharsets.UTF_8));
+      process.getOutputStream().write(stdin.getBytes(StandardCharsets.ISO_8859_1));
       process.getOutputStream().close();
       return new Running(process, out, err);
     } catch (IOException e) {

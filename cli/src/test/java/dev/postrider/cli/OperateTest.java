@@ -156,7 +156,7 @@ class OperateTest {
               () -> assertThat(desk.run("dead", "--subscription", "mail").ok()).contains("#mail"));
     }
     desk.run("dead", "discard", id, "--subscription", "default", "--reason", "r", "--yes")
-        .failed(1, "");
+        .failed(1, "not dead: " + id);
     assertThat(
             desk.run("dead", "discard", id, "--subscription", "mail", "--reason", "r", "--yes")
                 .ok())
@@ -169,6 +169,8 @@ class OperateTest {
     send("orders", "k");
     desk.carry(Outcome.delivered(), DeadPolicy.SKIP);
     desk.run("subscriptions", "add", "shop/orders", "mail", "--rate", "5").failed(2, "--from");
+    desk.run("subscriptions", "add", "shop/orders", "mail", "--from", "1h", "--rate", "0")
+        .failed(2, "--rate: must be above 0");
     assertThat(desk.run("subscriptions", "add", "shop/orders", "mail", "--from", "1h").ok())
         .contains("done: 1 message");
     assertThat(desk.run("subscriptions").ok()).containsPattern("mail +active +1");
@@ -242,6 +244,8 @@ class OperateTest {
 
     assertThat(desk.run("dead", "requeue", id).ok()).isEqualTo("1 dead letter requeued.");
     desk.run("dead", "requeue", id).failed(1, "not dead: " + id);
+    desk.run("replay", "--topic", "orders", "--rate", "-1", "--yes").failed(2, "--rate");
+    assertThat(desk.value("select count(*) from postrider.replay_job")).isEqualTo("0");
     assertThat(desk.run("dead", "requeue", "--topic", "orders", "--yes", "--json").json())
         .containsEntry("requeued", 1);
     assertThat(

@@ -3,6 +3,7 @@ package dev.postrider.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.cli.Executable.Result;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
@@ -87,6 +88,10 @@ class SetUpTest {
   @Test
   void enqueueReadsStandardInputAndRefusesWhatIsNotJson() {
     desk.run("migrate").ok();
+    desk.postrider
+        .reading("{\"name\": \"J\u00fcrgen\"}".getBytes(StandardCharsets.ISO_8859_1))
+        .run("enqueue", "-n", "shop", "-t", "orders", "-p", "-")
+        .failed(2, "not UTF-8");
     Executable piped = desk.postrider.reading("{\"n\": 1}");
     Map<String, Object> answer =
         piped.run("enqueue", "-n", "shop", "-t", "orders", "-p", "-", "--json").json();

@@ -39,9 +39,9 @@ final class DeadRequeueCommand extends PostriderCommand {
                 List.of());
     screen().progress("");
     if (context.json()) {
-      screen().json(new Fields().with("requeued", count).map());
+      screen().json(new Fields().with("requeued", done.count()).map());
     } else {
-      screen().line(Words.count(count, "dead letter") + " requeued.");
+      screen().line(Words.count(done.count(), "dead letter") + " requeued.");
     }
     return done.exitCode();
   }
