@@ -39,6 +39,8 @@ public sealed interface Outcome {
   /**
    * It was not sent, and neither the message nor the destination is to blame: it comes again after
    * one to two times the delay, no attempt is counted and no breaker changes.
+   *
+   * @param delay 50 ms at least and 24 h at most; what is shorter or longer is taken as that
    */
   static Outcome notSent(String code, String error, Duration delay) {
     return new NotSent(code, error, delay);
@@ -54,5 +56,17 @@ public sealed interface Outcome {
 
   record Unavailable(String code, String error) implements Outcome {}
 
-  record NotSent(String code, String error, Duration delay) implements Outcome {}
+  record NotSent(String code, String error, Duration delay) implements Outcome {
+    private static final Duration LEAST = Duration.ofMillis(50);
+    private static final Duration MOST = Duration.ofHours(24);
+
+    /** A destination computes the delay, perhaps from a time that is over: any of them is good. */
+    public NotSent {
+      if (delay == null || delay.compareTo(LEAST) < 0) {
+        delay = LEAST;
+      } else if (delay.compareTo(MOST) > 0) {
+        delay = MOST;
+      }
+    }
+  }
 }

@@ -61,7 +61,7 @@ final class Maintenance implements Runnable {
 
   private final RelayConfig config;
   private final List<Carrier> carriers;
-  private final List<Dispatcher> dispatchers;
+  private final Sweeps sweeps;
   private final Leases leases;
   private final RelayListener listener;
   private final ReconnectingSession session;
@@ -82,7 +82,7 @@ final class Maintenance implements Runnable {
       FleetWork fleet) {
     this.config = config;
     this.carriers = carriers;
-    this.dispatchers = dispatchers;
+    this.sweeps = new Sweeps(dispatchers);
     this.leases = stages.leases();
     this.listener = stages.listener();
     this.session = sessions.open(connection -> {});
@@ -135,7 +135,9 @@ final class Maintenance implements Runnable {
   public void run() {
     try {
       while (!stopping) {
-        sweep();
+        if (sweeps.run()) {
+          wakeLead(); // for a probe
+        }
         for (Chore chore : chores) {
           if (System.nanoTime() - chore.dueNanos >= 0 && !stopping) {
             boolean done = session.tryRun(chore.name, chore.work, wakeup);
@@ -149,14 +151,6 @@ final class Maintenance implements Runnable {
       Thread.currentThread().interrupt();
     } finally {
       session.close();
-    }
-  }
-
-  private void sweep() {
-    for (Dispatcher dispatcher : dispatchers) {
-      if (dispatcher.sweep()) {
-        wakeLead(); // for a probe
-      }
     }
   }
 

@@ -6,8 +6,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Looks at a message before it is sent, for instance whether an amount is positive. What it answers
- * for is never sent: with a terminal outcome it is dead at once. Must be thread-safe: a relay calls
- * it from several threads at a time.
+ * for is not sent: with a terminal outcome it is dead at once, with one that is not sent or
+ * unavailable it is checked again after a pause and no attempt is counted. Must be thread-safe: a
+ * relay calls it from several threads at a time.
  */
 @FunctionalInterface
 public interface MessageCheck {

@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  * thread-safe: guarded by its dispatcher's lock.
  */
 final class Breakers {
+  /** A message waits so long at least if its check needs something that is not available. */
+  private static final Duration UNAVAILABLE = Duration.ofSeconds(1);
+
   private final Destination destination;
   private final CircuitBreaker whole;
   private final TargetBreakers targets;
@@ -119,6 +122,17 @@ final class Breakers {
           : targetFailed(target, item, failure, nowNanos);
     }
     // Refused or not sent, perhaps by this process: says nothing about either.
+    return unsent(outcome);
+  }
+
+  /**
+   * How long a message is deferred that was not sent for this reason; null if the answer counts.
+   * Nobody is blamed.
+   */
+  static @Nullable Duration unsent(Outcome outcome) {
+    if (outcome instanceof Outcome.Unavailable) {
+      return spread(UNAVAILABLE);
+    }
     return outcome instanceof Outcome.NotSent unsent ? spread(unsent.delay()) : null;
   }
 
@@ -184,7 +198,7 @@ final class Breakers {
   private @Nullable String target(DispatchItem item) {
     try {
       return destination.target(item.claimed.message());
-    } catch (RuntimeException e) {
+    } catch (Throwable e) { // also an error: the message must not stay here for ever
       return item.claimed.message().route().toString();
     }
   }

@@ -145,7 +145,7 @@ final class Sender {
         if (item.check.refuse(item.claimed) == null) {
           passed.add(item);
         }
-      } catch (RuntimeException e) {
+      } catch (Throwable e) {
         log.debug(
             "the check of {} threw; it is checked again in its turn", item.id(), Silenced.of(e));
       }
@@ -237,12 +237,12 @@ final class Sender {
     return new Taken(true, null);
   }
 
-  /** Never sent, so it says nothing about the destination. */
+  /** Never sent, so it says nothing about the destination. What may pass later is deferred. */
   private void refuse(DispatchItem item, Outcome refused) {
     lock.run(
         () -> {
           if (queue.takeBack(item)) {
-            queue.finish(item, refused, null, System.nanoTime());
+            queue.finish(item, refused, Breakers.unsent(refused), System.nanoTime());
             queue.queueNext(item);
           }
         });
@@ -271,10 +271,22 @@ final class Sender {
 
   /** What an answer says about the destination, its target and the message. Holds the lock. */
   private void judge(DispatchItem item, Outcome outcome, Breakers.Failure failure, long now) {
-    Duration deferral = breakers.judge(item, outcome, failure, now);
-    queue.finish(item, outcome, deferral, now);
+    queue.finish(item, outcome, deferral(item, outcome, failure, now), now);
     if (breakers.state(now) == CircuitBreaker.State.OPEN) {
       queue.releaseWaiting();
+    }
+  }
+
+  /**
+   * Whatever fails here: the message was answered, and without that its key would wait for ever.
+   */
+  private @Nullable Duration deferral(
+      DispatchItem item, Outcome outcome, Breakers.Failure failure, long now) {
+    try {
+      return breakers.judge(item, outcome, failure, now);
+    } catch (Throwable e) {
+      log.warn("{}", LogLine.of("outbox_judging_failed").put("destination", name), Silenced.of(e));
+      return null;
     }
   }
 
