@@ -40,13 +40,18 @@ final class ActiveTopics {
 
   /**
    * A search has found these topics. The others are forgotten if there are too many to look at all
-   * of them, and are not ready unless they rang after the start of the search.
+   * of them, and are not ready, unless they rang after the start of the search.
    */
   void searched(Set<Integer> found, long startNanos) {
     if (routes.size() > ROUTES_PER_CLAIM) {
-      routes.retainAll(found);
+      routes.removeIf(id -> !found.contains(id) && !rangSince(id, startNanos));
     }
     ready.values().removeIf(seenNanos -> seenNanos - startNanos < 0);
+  }
+
+  private boolean rangSince(int id, long nanos) {
+    Long seenNanos = ready.get(id);
+    return seenNanos != null && seenNanos - nanos >= 0;
   }
 
   /** Those that may be claimed from. */

@@ -63,6 +63,17 @@ class ActiveTopicsTest {
     assertThat(open()).containsExactly(1, 5);
   }
 
+  /** The search may have looked at its topic before its message was there. */
+  @Test
+  void ofManyOneThatRangDuringTheSearchIsKept() {
+    add(1, ROUTES_PER_CLAIM, false);
+    topics.add(500, true, Long.MAX_VALUE);
+    topics.add(600, true, Long.MAX_VALUE - 2);
+    topics.add(700, true, Long.MIN_VALUE); // the clock went over its end
+    topics.searched(Set.of(1, 5), Long.MAX_VALUE - 1);
+    assertThat(open()).containsExactly(1, 5, 500, 700);
+  }
+
   @Test
   void pausedOnesAreLeftOut() {
     add(1, 4, true);
