@@ -28,9 +28,12 @@ final class ActiveTopics {
   /**
    * The topics of one claim.
    *
+   * @param routes those whose turn it is
    * @param partial whether there are more topics that are ready than one claim looks at
+   * @param all also those whose turn it is not: a claim for a suspect looks at them, too, because
+   *     the one that reported it was another topic's turn
    */
-  record Turn(List<Integer> routes, boolean partial) {}
+  record Turn(List<Integer> routes, boolean partial, List<Integer> all) {}
 
   /** Returns whether the topic became ready. */
   boolean add(int id, boolean isReady, long nowNanos) {
@@ -64,7 +67,7 @@ final class ActiveTopics {
    */
   Turn next(List<Integer> open) {
     if (open.size() <= ROUTES_PER_CLAIM) {
-      return new Turn(open, false);
+      return new Turn(open, false, open);
     }
     List<Integer> readyOnes = open.stream().filter(ready::containsKey).toList();
     int idle = Math.min(open.size() - readyOnes.size(), IDLE_ROUTES_PER_CLAIM);
@@ -76,6 +79,6 @@ final class ActiveTopics {
         .forEach(next::add);
     routes.removeAll(new HashSet<>(next));
     routes.addAll(next);
-    return new Turn(next, most < readyOnes.size());
+    return new Turn(next, most < readyOnes.size(), open);
   }
 }

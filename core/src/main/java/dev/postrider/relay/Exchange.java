@@ -98,7 +98,7 @@ final class Exchange {
   private Claim claim(Connection connection, int worker, Load load, Room room) throws SQLException {
     long start = System.nanoTime();
     ClaimPath path = paths.computeIfAbsent(load.feed(), feed -> new ClaimPath());
-    ClaimRequest.Start from = path.start(start);
+    ClaimRequest.Start from = room.alone() ? ClaimRequest.Start.NONE : path.start(start);
     ClaimResult found =
         claims.take(
             connection,
@@ -107,7 +107,7 @@ final class Exchange {
                 room.messages(),
                 room.bytes(),
                 lease,
-                load.routes(),
+                load.routes(room),
                 from,
                 room.alone() ? ClaimRequest.Kind.SUSPECT : ClaimRequest.Kind.DUE),
             routing.directory()::route);

@@ -43,8 +43,9 @@ final class Load {
     return feed.dispatcher();
   }
 
-  List<Integer> routes() {
-    return turn.routes();
+  /** The topics of a claim with this room. */
+  List<Integer> routes(Room room) {
+    return room.alone() ? turn.all() : turn.routes();
   }
 
   /** Whether there are more topics that are ready than one claim looks at. */

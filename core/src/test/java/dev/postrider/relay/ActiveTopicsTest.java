@@ -95,6 +95,7 @@ class ActiveTopicsTest {
       ActiveTopics.Turn turn = next();
       assertThat(turn.routes()).hasSize(ROUTES_PER_CLAIM).doesNotHaveDuplicates();
       assertThat(turn.partial()).isTrue();
+      assertThat(turn.all()).as("for a suspect").hasSize(150);
       seen.addAll(turn.routes());
     }
     assertThat(seen).isEqualTo(upTo(150));

@@ -39,6 +39,9 @@ public record ClaimRequest(
   public record Start(@Nullable String cursor, boolean search, boolean front) {
     /** Sees everything. */
     public static final Start FRONT = new Start(null, true, true);
+
+    /** For a suspect: these are found without a search, however many topics there are. */
+    public static final Start NONE = new Start(null, false, false);
   }
 
   public ClaimRequest {
