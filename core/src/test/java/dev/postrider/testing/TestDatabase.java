@@ -117,6 +117,22 @@ public final class TestDatabase {
     return connection;
   }
 
+  /**
+   * For tests that count pages: after an autovacuum or its analyze, sessions read the catalog again
+   * and make new plans, and that would count as well.
+   */
+  public void withoutAutovacuum() {
+    execute(
+        """
+        do $$ declare t regclass; begin
+          for t in select oid from pg_class
+            where relkind = 'r' and relnamespace = 'postrider'::regnamespace loop
+            execute format('alter table %s set (autovacuum_enabled = false)', t);
+          end loop;
+        end $$
+        """);
+  }
+
   public void execute(String sql) {
     try (Connection connection = dataSource().getConnection();
         Statement statement = connection.createStatement()) {

@@ -54,6 +54,7 @@ class HeldSnapshotTest {
 
   @BeforeEach
   void holdASnapshot() throws SQLException {
+    post.database.withoutAutovacuum();
     post.database.execute(
         "select postrider.worker_id('w'), postrider.intern_route('shop', 'orders')");
     reader = post.database.transaction();
