@@ -44,9 +44,14 @@ public record Limits(
           new Connections(4096, 1024),
           new Rate(200, 400));
 
-  /** Bytes of all bodies together, and of all answers that wait to be taken. */
-  long memory() {
-    return threads * requestBytes;
+  /**
+   * Bytes of all bodies together, and of all answers that wait to be taken.
+   *
+   * @param heap bytes of this process
+   */
+  long memory(long heap) {
+    // A caller has half of it, and the largest body needs a byte more to see its end.
+    return Math.max(2 * (requestBytes + 1), Math.min(threads * requestBytes, heap / 4));
   }
 
   void check(List<String> problems) {

@@ -33,6 +33,7 @@ final class OpenConnections implements Connection.Listener, AutoCloseable {
   private static final long TELL_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private final Limits limits;
+  private final long memory;
   private final Proxies proxies;
   private final Map<EndPoint, OpenConnection> openConnections = new ConcurrentHashMap<>();
   private final Map<Network, Integer> byCaller = new ConcurrentHashMap<>();
@@ -41,8 +42,12 @@ final class OpenConnections implements Connection.Listener, AutoCloseable {
   private final AtomicLong held = new AtomicLong();
   private long told = System.nanoTime() - TELL_NANOS;
 
-  OpenConnections(Limits limits, Proxies proxies) {
+  /**
+   * @param memory bytes of all answers that wait to be taken
+   */
+  OpenConnections(Limits limits, long memory, Proxies proxies) {
     this.limits = limits;
+    this.memory = memory;
     this.proxies = proxies;
     ScheduledFuture<?> unused =
         clock.scheduleWithFixedDelay(this::look, LOOK_MS, LOOK_MS, TimeUnit.MILLISECONDS);
@@ -109,7 +114,7 @@ final class OpenConnections implements Connection.Listener, AutoCloseable {
   /** Answers that callers do not take use memory. The one that has waited longest makes room. */
   void hold(OpenConnection line, int bytes) {
     line.hold(bytes);
-    if (held.addAndGet(bytes) > limits.memory()) {
+    if (held.addAndGet(bytes) > memory) {
       cutSlowest();
     }
   }

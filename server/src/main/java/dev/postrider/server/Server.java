@@ -87,7 +87,8 @@ public final class Server implements AutoCloseable {
             });
     this.features = features(builder, pulse);
     features.forEach(feature -> endpoints.addAll(feature.endpoints()));
-    this.openConnections = new OpenConnections(limits, config.proxies());
+    long memory = limits.memory(builder.heap);
+    this.openConnections = new OpenConnections(limits, memory, config.proxies());
     this.requestPools = new RequestPools(limits.threads(), openConnections, alwaysAnswered());
     RequestTurns turns =
         new RequestTurns(
@@ -97,7 +98,7 @@ public final class Server implements AutoCloseable {
             limits.requestBytes(),
             limits.times().request(),
             limits.times().bytesPerSecond(),
-            limits.memory(),
+            new Bodies.Memory(memory, builder.heap / 4),
             turns);
     EndpointRoutes routing = new EndpointRoutes(endpoints, access::admit, bodies, turns);
     this.javalin = Javalin.create(javalinConfig -> configure(javalinConfig, routing));
@@ -206,6 +207,7 @@ public final class Server implements AutoCloseable {
     private @Nullable StreamConfig streams;
     private boolean monitorOnly;
     private int databaseConnections = Integer.MAX_VALUE;
+    private long heap = Runtime.getRuntime().maxMemory();
     private Callable<List<Warning>> doctor = List::of;
     private final List<Feature> features = new ArrayList<>();
 
@@ -216,6 +218,12 @@ public final class Server implements AutoCloseable {
     /** How many the data source gives at a time; one caller uses three quarters of them at most. */
     public Builder databaseConnections(int value) {
       this.databaseConnections = value;
+      return this;
+    }
+
+    /** As if the process had so many bytes of memory. */
+    Builder heap(long value) {
+      this.heap = value;
       return this;
     }
 
@@ -259,10 +267,7 @@ public final class Server implements AutoCloseable {
       return this;
     }
 
-    /**
-     * Serves health and metrics, and nothing else. For a relay that runs in a process without the
-     * API.
-     */
+    /** Serves health and metrics only, for a relay in a process without the API. */
     public Builder monitorOnly() {
       this.monitorOnly = true;
       return this;

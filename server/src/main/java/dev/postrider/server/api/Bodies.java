@@ -22,7 +22,8 @@ public final class Bodies implements AutoCloseable {
 
   private final int most;
   private final IncomingBody.Pace pace;
-  private final BodyMemory memory;
+  private final BodyMemory raw;
+  private final BodyMemory parsed;
   private final RequestTurns turns;
   private final Set<IncomingBody> coming = ConcurrentHashMap.newKeySet();
   private final ScheduledThreadPoolExecutor clock =
@@ -35,16 +36,24 @@ public final class Bodies implements AutoCloseable {
   }
 
   /**
+   * Bytes that bodies may use.
+   *
+   * @param raw for all bodies together, as they come
+   * @param parsed for all that are worked on together, by estimate
+   */
+  public record Memory(long raw, long parsed) {}
+
+  /**
    * @param most bytes of one body, where an endpoint takes large ones
    * @param time from a request's first byte to its last
    * @param bytesPerSecond at the least
-   * @param memory bytes of all bodies together
    * @param turns in which it goes on when a body is there
    */
-  public Bodies(long most, Duration time, int bytesPerSecond, long memory, RequestTurns turns) {
+  public Bodies(long most, Duration time, int bytesPerSecond, Memory memory, RequestTurns turns) {
     this.most = Math.toIntExact(most);
     this.pace = new IncomingBody.Pace(time, bytesPerSecond);
-    this.memory = new BodyMemory(memory);
+    this.raw = new BodyMemory(memory.raw);
+    this.parsed = new BodyMemory(memory.parsed);
     this.turns = turns;
     ScheduledFuture<?> unused =
         clock.scheduleWithFixedDelay(this::look, LOOK_MS, LOOK_MS, TimeUnit.MILLISECONDS);
@@ -74,7 +83,7 @@ public final class Bodies implements AutoCloseable {
     if (hasBody(request)) {
       checkType(context);
     }
-    IncomingBody.Share share = new IncomingBody.Share(memory, caller.counted(), bytes);
+    IncomingBody.Share share = new IncomingBody.Share(raw, caller.counted(), bytes);
     context.future(() -> read(request, share, taker));
   }
 
@@ -111,12 +120,25 @@ public final class Bodies implements AutoCloseable {
           incoming
               .whole()
               .whenComplete((body, failure) -> coming.remove(incoming))
-              .thenCompose(body -> turns.later(share.caller(), () -> taker.take(body)))
+              .thenCompose(
+                  body -> turns.later(share.caller(), () -> work(share.caller(), body, taker)))
               .whenComplete((done, failure) -> incoming.release());
       incoming.start();
       return answered;
     } catch (IOException e) {
       return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  /** A short text can mean a large tree, so memory for the tree is taken before it is read. */
+  private void work(String caller, byte[] body, Taker taker) throws Exception {
+    // Whoever comes alone is let in, however much it is.
+    long cost = Math.min(JsonCost.of(body), parsed.mostOfCaller());
+    parsed.hold(caller, cost);
+    try {
+      taker.take(body);
+    } finally {
+      parsed.release(caller, cost);
     }
   }
 

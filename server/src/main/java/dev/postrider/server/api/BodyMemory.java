@@ -16,6 +16,11 @@ final class BodyMemory {
     this.bytes = bytes;
   }
 
+  /** What one caller can have. */
+  long mostOfCaller() {
+    return bytes / 2;
+  }
+
   /**
    * Takes so many bytes more.
    *
@@ -23,7 +28,7 @@ final class BodyMemory {
    */
   synchronized void hold(String caller, long more) {
     long own = byCaller.getOrDefault(caller, 0L) + more;
-    if (own > bytes / 2) {
+    if (own > mostOfCaller()) {
       throw overloaded(
           "the bodies of this caller use half of the memory for bodies; send fewer at a time");
     } else if (held + more > bytes) {

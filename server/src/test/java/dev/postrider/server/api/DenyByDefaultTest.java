@@ -28,7 +28,7 @@ class DenyByDefaultTest {
     return new EndpointRoutes(
         List.of(endpoints),
         (context, guard) -> new Caller(null, "here", false),
-        new Bodies(1024, Duration.ofSeconds(5), 1, 1024, TURNS),
+        new Bodies(1024, Duration.ofSeconds(5), 1, new Bodies.Memory(1024, 1024), TURNS),
         TURNS);
   }
 
