@@ -44,10 +44,22 @@ final class IncomingBody implements ReadListener {
   record Share(BodyMemory memory, String caller, int most) {}
 
   IncomingBody(HttpServletRequest request, Share share) throws IOException {
-    this.in = request.getInputStream();
+    this(
+        request.getInputStream(),
+        request.getContentLength(),
+        ServletContextRequest.getServletContextRequest(request).getBeginNanoTime(),
+        share);
+  }
+
+  /**
+   * @param announced bytes, below 0 if that is not known
+   * @param began when the request did, in nanoseconds
+   */
+  IncomingBody(ServletInputStream in, int announced, long began, Share share) {
+    this.in = in;
     this.share = share;
-    this.announced = request.getContentLength();
-    this.began = ServletContextRequest.getServletContextRequest(request).getBeginNanoTime();
+    this.announced = announced;
+    this.began = began;
   }
 
   /** Completes when all of it is there, or none will be. */
@@ -97,6 +109,9 @@ final class IncomingBody implements ReadListener {
   }
 
   private synchronized byte[] trimmed() {
+    if (whole.isDone()) {
+      return bytes; // it was given up, and its memory may be back already
+    }
     share.memory.release(share.caller, bytes.length - size);
     bytes = Arrays.copyOf(bytes, size);
     return bytes;
