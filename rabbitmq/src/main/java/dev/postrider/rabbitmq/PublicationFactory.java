@@ -3,6 +3,7 @@ package dev.postrider.rabbitmq;
 import com.rabbitmq.client.AMQP.BasicProperties;
 import dev.postrider.envelope.Sealed;
 import dev.postrider.internal.envelope.EventHeaders;
+import dev.postrider.message.ErrorReport;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import dev.postrider.message.PostriderException;
@@ -42,6 +43,9 @@ final class PublicationFactory {
       return new Prepared(refused == null ? publication : null, refused);
     } catch (PostriderException e) {
       return new Prepared(null, Outcome.terminal("no_address", String.valueOf(e.getMessage())));
+    } catch (RuntimeException | Error e) {
+      // A user's envelope: its message fails, the others of the batch do not.
+      return new Prepared(null, Outcome.retryable("envelope_threw", ErrorReport.of(e)));
     }
   }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.GetResponse;
+import dev.postrider.envelope.Envelope;
 import dev.postrider.message.Message;
 import dev.postrider.message.Outcome;
 import java.util.ArrayList;
@@ -221,5 +222,33 @@ class RabbitRefusalTest {
       assertThat(Given.code(outcome)).isEqualTo("terminal no_address");
       assertThat(outcome.toString()).contains("has no key");
     }
+  }
+
+  @Test
+  @Tag("HE-3")
+  @Tag("EN-10")
+  void anEnvelopeThatThrowsFailsItsMessageAlone() throws Exception {
+    String plenty = TestBroker.unique("plenty");
+    broker.exchangeAndQueue(plenty, Map.of());
+    List<Message> messages = Given.messages(plenty, 20);
+    UUID bad = messages.get(7).id();
+    UUID worse = messages.get(9).id();
+    Envelope envelope =
+        message -> {
+          if (message.id().equals(bad)) {
+            throw new IllegalStateException("spoiled");
+          }
+          if (message.id().equals(worse)) {
+            throw new StackOverflowError("spoiled");
+          }
+          return Envelope.payload().seal(message);
+        };
+    try (RabbitDestination spoiled = open(config().envelope(envelope))) {
+      List<String> codes = Given.codes(Given.answers(spoiled, messages));
+      assertThat(codes.get(7)).isEqualTo("retryable envelope_threw");
+      assertThat(codes.get(9)).isEqualTo("retryable envelope_threw");
+      assertThat(codes.stream().filter("delivered"::equals)).hasSize(18);
+    }
+    assertThat(broker.take(plenty)).hasSize(18);
   }
 }
