@@ -1,5 +1,7 @@
 package dev.postrider.kafka;
 
+import dev.postrider.internal.text.LogLine;
+import dev.postrider.internal.text.Silenced;
 import dev.postrider.kafka.Acknowledgements.Reach;
 import dev.postrider.kafka.SendFailure.Scope;
 import dev.postrider.message.Outcome;
@@ -17,12 +19,16 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One producer from its making to its end, and what its answers say about it. When it turns out to
  * be broken it says so once; what it still has then comes back as unavailable. Thread-safe.
  */
 final class LiveProducer {
+  private static final Logger log = LoggerFactory.getLogger(LiveProducer.class);
+
   /** Errors nobody knows, and nothing else for this long, end a producer. */
   private static final long SUSPECT_NANOS = Duration.ofSeconds(5).toNanos();
 
@@ -208,7 +214,16 @@ final class LiveProducer {
     if (retired == null) {
       retired = outcome;
     }
-    producer.close(Duration.ZERO);
+    closeNow();
+  }
+
+  /** Throws nothing: it also closes code of users, as a partitioner, and that may throw. */
+  private void closeNow() {
+    try {
+      producer.close(Duration.ZERO);
+    } catch (RuntimeException | Error e) {
+      log.warn("{}", LogLine.of("outbox_kafka_close_threw"), Silenced.of(e));
+    }
   }
 
   /**
@@ -219,7 +234,7 @@ final class LiveProducer {
    */
   Thread retire(Outcome outcome) {
     retired = outcome;
-    Thread thread = new Thread(() -> producer.close(Duration.ZERO), "postrider-kafka-close");
+    Thread thread = new Thread(this::closeNow, "postrider-kafka-close");
     thread.setDaemon(true);
     thread.start();
     return thread;

@@ -8,7 +8,7 @@ import org.apache.kafka.common.Cluster;
 import org.apache.kafka.common.errors.TimeoutException;
 
 /** Fails as the record's body says; all others go to the first partition. */
-public final class FaultyPartitioner implements Partitioner {
+public class FaultyPartitioner implements Partitioner {
   enum Fault {
     ILLEGAL_STATE,
     CLIENTS_EXCEPTION,

@@ -19,6 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("EN-10")
 class UserCodeTest {
   private static final byte[] BODY = {'{', '}'};
+  private static final byte[] LARGE = new byte[100_000];
   private static final OrderingKey KEY = new OrderingKey("run", "k");
 
   @AutoClose private final Topic topic = Topic.create();
@@ -73,13 +74,12 @@ class UserCodeTest {
             .bufferMemory(1 << 20)
             .property("interceptor.classes", FaultyInterceptor.class.getName())
             .build();
-    byte[] large = new byte[100_000];
     try (KafkaDestination destination = KafkaDestination.open(config)) {
       assertThat(deliver(destination, message("a", BODY), faulty("b", BODY), message("c", BODY)))
           .containsExactly("delivered", "retryable kafka_error", "delivered");
       LiveProducer ofRuns = destination.producerOfRuns(KEY);
       for (int i = 0; i < 20; i++) {
-        assertThat(deliver(destination, message("k", BODY), faulty("k", large), message("k", BODY)))
+        assertThat(deliver(destination, message("k", BODY), faulty("k", LARGE), message("k", BODY)))
             .containsExactly("delivered", "retryable kafka_error", "not sent kafka_behind");
       }
       assertThat(destination.producerOfRuns(KEY)).isSameAs(ofRuns);
@@ -102,6 +102,29 @@ class UserCodeTest {
     try (KafkaDestination destination = KafkaDestination.open(config)) {
       assertThat(deliver(destination, message("k", BODY), bad, message(null, BODY)))
           .containsExactly("delivered", "retryable kafka_envelope_threw", "delivered");
+    }
+  }
+
+  /** Otherwise what the stopped producer had would be answered when the engine gives it up. */
+  @Test
+  void aPartitionerThatThrowsWhenClosedHoldsBackNoAnswer() throws Exception {
+    try (Topic small = Topic.create(Map.of("max.message.bytes", "15000"));
+        KafkaDestination destination =
+            KafkaDestination.open(
+                Broker.config()
+                    .topic(small.name)
+                    .property("partitioner.class", ThrowsWhenClosed.class.getName())
+                    .build())) {
+      assertThat(deliver(destination, message("k", BODY), message("k", LARGE), message("k", BODY)))
+          .contains("terminal kafka_too_large");
+    }
+  }
+
+  /** A partitioner of a user that fails only at its end. */
+  public static final class ThrowsWhenClosed extends FaultyPartitioner {
+    @Override
+    public void close() {
+      throw new IllegalStateException("spoiled");
     }
   }
 }
