@@ -43,6 +43,10 @@ final class AwayPartitions {
     }
   }
 
+  boolean has(TopicPartition partition) {
+    return probeAtNanos.containsKey(partition);
+  }
+
   /** The answer for a message to this partition that is not sent; null if it is to be sent. */
   @Nullable Outcome answerFor(TopicPartition partition, long nowNanos) {
     Long at = probeAtNanos.get(partition);

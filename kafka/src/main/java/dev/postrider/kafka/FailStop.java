@@ -83,6 +83,11 @@ final class FailStop {
     return producer;
   }
 
+  /** The key's messages go one at a time, through the ordinary producer. */
+  void goesSingly(OrderingKey key) {
+    failingKeys.add(key);
+  }
+
   /** Before a record is sent: why it may not be, or null. */
   synchronized @Nullable Outcome begin(long bytes) {
     if (failed) {

@@ -129,7 +129,9 @@ public final class KafkaDestination implements Destination {
       }
     }
     BlockBudget budget = new BlockBudget(config.maxBlock());
-    RunProducers.Batch runBatch = runProducers.begin(answers, budget);
+    RunProducers.Batch runBatch =
+        runProducers.begin(
+            answers, budget, message -> deliverSingles(List.of(message), answers, budget));
     runs.forEach(
         (key, run) -> {
           if (run.size() == 1) {

@@ -113,13 +113,25 @@ final class LiveProducer {
    * sent. For topics that it knows.
    */
   @Nullable Outcome away(ProducerRecord<byte[], byte[]> record) {
+    TopicPartition partition = whileSomeAreAway(record);
+    return partition == null ? null : away.answerFor(partition, nanoClock.getAsLong());
+  }
+
+  /** Whether its partition is away, also if it is time to try it again. */
+  boolean isAway(ProducerRecord<byte[], byte[]> record) {
+    TopicPartition partition = whileSomeAreAway(record);
+    return partition != null && away.has(partition);
+  }
+
+  /** The record's partition; null if none is away, or nobody knows it before it is sent. */
+  private @Nullable TopicPartition whileSomeAreAway(ProducerRecord<byte[], byte[]> record) {
     if (!away.any() || !hashesKeys || record.key() == null) {
       return null; // the client chooses a partition that is there if there is no key
     }
     try {
       int count = producer.partitionsFor(record.topic()).size();
       int partition = Utils.toPositive(Utils.murmur2(record.key())) % count;
-      return away.answerFor(new TopicPartition(record.topic(), partition), nanoClock.getAsLong());
+      return new TopicPartition(record.topic(), partition);
     } catch (RuntimeException | Error e) {
       return null; // sending it will tell
     }

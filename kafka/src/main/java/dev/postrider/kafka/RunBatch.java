@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
@@ -24,13 +25,25 @@ final class RunBatch {
   private final UnreachableTopics unreachable;
   private final Answers answers;
   private final BlockBudget budget;
+  private final Consumer<Message> singly;
   private volatile @Nullable Outcome ended;
 
-  RunBatch(FailStop producer, UnreachableTopics unreachable, Answers answers, BlockBudget budget) {
+  /**
+   * For one batch.
+   *
+   * @param singly sends and answers a message apart from runs
+   */
+  RunBatch(
+      FailStop producer,
+      UnreachableTopics unreachable,
+      Answers answers,
+      BlockBudget budget,
+      Consumer<Message> singly) {
     this.producer = producer;
     this.unreachable = unreachable;
     this.answers = answers;
     this.budget = budget;
+    this.singly = singly;
   }
 
   private record Item(Message message, ProducerRecord<byte[], byte[]> record) {
@@ -123,9 +136,11 @@ final class RunBatch {
   }
 
   private void send(OrderingKey key, List<Item> items) {
-    Outcome away = producer.producer().away(items.get(0).record());
-    if (away != null) {
-      answer(answers, messages(items, 0), away);
+    if (producer.producer().isAway(items.get(0).record())) {
+      // The ordinary producer answers it or tries it: here a time-out would stop healthy keys.
+      producer.goesSingly(key);
+      messages(items, 1).forEach(message -> answers.answer(message.id(), FailStop.BEHIND));
+      singly.accept(items.get(0).message());
       return;
     }
     for (int i = 0; i < items.size(); i++) {

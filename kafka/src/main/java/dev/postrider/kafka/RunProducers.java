@@ -5,6 +5,7 @@ import dev.postrider.message.Message;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,20 +44,26 @@ final class RunProducers {
   /** What it shares with the ordinary producer. */
   record Context(UnreachableTopics unreachable, FailingKeys failingKeys) {}
 
-  /** Begins to send the runs of one batch. */
-  Batch begin(Answers answers, BlockBudget budget) {
-    return new Batch(answers, budget);
+  /**
+   * Begins to send the runs of one batch.
+   *
+   * @param singly sends and answers a message apart from runs, on any thread
+   */
+  Batch begin(Answers answers, BlockBudget budget, Consumer<Message> singly) {
+    return new Batch(answers, budget, singly);
   }
 
   /** The runs of one batch. Used by one thread. */
   final class Batch {
     private final Answers answers;
     private final BlockBudget budget;
+    private final Consumer<Message> singly;
     private final @Nullable RunBatch[] batches = new RunBatch[count];
 
-    private Batch(Answers answers, BlockBudget budget) {
+    private Batch(Answers answers, BlockBudget budget, Consumer<Message> singly) {
       this.answers = answers;
       this.budget = budget;
+      this.singly = singly;
     }
 
     void send(OrderingKey key, List<Message> run) {
@@ -68,7 +75,7 @@ final class RunProducers {
           RunBatch.answer(answers, run, slots.get(number).absent());
           return;
         }
-        batch = new RunBatch(producer, unreachable, answers, budget);
+        batch = new RunBatch(producer, unreachable, answers, budget, singly);
         batches[number] = batch;
       }
       batch.send(key, run, records);

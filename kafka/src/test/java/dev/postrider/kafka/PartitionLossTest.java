@@ -62,6 +62,24 @@ class PartitionLossTest {
     return Sample.deliver(destination, List.of(batch)).stream().map(Sample::code).toList();
   }
 
+  /** The message that finds out whether the partition is back takes no other with it. */
+  private static void assertRunsStopNoProducer(KafkaDestination destination) {
+    OrderingKey key = OrderingKey.of(to(0));
+    await().until(() -> destination.producerOfRuns(key) != null);
+    LiveProducer ofRuns = destination.producerOfRuns(key);
+    await()
+        .atMost(Duration.ofMinutes(1))
+        .until(
+            () -> {
+              long start = System.nanoTime();
+              List<String> run = deliver(destination, to(0), to(0), to(0));
+              assertThat(run.subList(1, 3)).containsOnly("not sent kafka_behind");
+              return System.nanoTime() - start > Duration.ofSeconds(2).toNanos(); // it was tried
+            });
+    assertThat(destination.producerOfRuns(key)).isSameAs(ofRuns);
+    assertThat(destination.mayFollow(to(0), to(0))).isFalse();
+  }
+
   @Test
   void itsMessagesWaitWithoutAnAttemptAndTakeNoRoomFromOthers() throws Exception {
     String topic = "t-" + UUID.randomUUID();
@@ -97,6 +115,7 @@ class PartitionLossTest {
         assertThat(single).noneMatch(code -> code.startsWith("retryable"));
         List<String> run = deliver(destination, to(0), to(0), to(there));
         assertThat(run).contains("delivered").noneMatch(code -> code.startsWith("retryable"));
+        assertRunsStopNoProducer(destination);
         cluster.broker(lost).restart();
         await()
             .atMost(Duration.ofMinutes(2))
