@@ -10,7 +10,7 @@ import java.time.Duration;
  * @param channels how many messages are handled at the same time; only with one in the queue's
  *     order
  * @param maxDeliveries after so many failures a message is rejected into the dead letters; on a
- *     quorum queue earlier deliveries to processes that died count as well
+ *     quorum queue processes that died while it was handled count as well
  * @param retryDelay how long a message that failed waits before it is handled again
  * @param shutdownTimeout for the handlers that run when the consumer is closed
  */

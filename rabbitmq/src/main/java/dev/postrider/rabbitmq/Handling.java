@@ -11,7 +11,6 @@ import dev.postrider.internal.text.LogLine;
 import dev.postrider.internal.text.Silenced;
 import java.io.IOException;
 import java.sql.SQLException;
-import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -32,6 +31,7 @@ final class Handling {
   private final InboxConsumer.Handler handler;
   private final CountDownLatch closing;
   private final Semaphore idle;
+  private final PastFailures pastFailures = new PastFailures();
 
   Handling(
       ConsumerConfig config,
@@ -48,7 +48,8 @@ final class Handling {
   }
 
   /** Answers the broker, unless the consumer is closing: then the message goes back by itself. */
-  void handle(Channel channel, Delivery delivery) throws IOException {
+  void handle(Channel channel, PastFailures.OfChannel ofChannel, Delivery delivery)
+      throws IOException {
     if (closing.getCount() == 0 || !idle.tryAcquire()) {
       return;
     }
@@ -60,7 +61,9 @@ final class Handling {
             rejected(delivery.getProperties().getMessageId()).put("why", "no UUID as message id"));
         reject(channel, delivery);
       } else {
-        handle(channel, delivery, message);
+        int failures = Math.max(ofChannel.deathsBy(delivery), pastFailures.of(message.id()));
+        handle(channel, delivery, message, failures);
+        pastFailures.answered(message.id());
       }
     } catch (AlreadyClosedException e) {
       log.debug("the channel is gone, so the message comes again", e);
@@ -73,8 +76,9 @@ final class Handling {
    * Keeps a message that fails and tries it again here: if it went back to the queue, those that
    * the broker has sent ahead would pass it, and a quorum queue puts it behind others anyway.
    */
-  private void handle(Channel channel, Delivery delivery, Received message) throws IOException {
-    int failures = earlierDeliveries(delivery);
+  private void handle(Channel channel, Delivery delivery, Received message, int before)
+      throws IOException {
+    int failures = before;
     long outageMillis = OUTAGE_PAUSE_MIN_MILLIS;
     while (failures < config.maxDeliveries()) {
       Throwable failure = attempt(message);
@@ -88,6 +92,7 @@ final class Handling {
         outageMillis = Math.min(outageMillis * 2, OUTAGE_PAUSE_MAX_MILLIS);
       } else {
         failures++;
+        pastFailures.failed(message.id(), failures);
       }
       report(message, failures, failure);
       if (closedWithin(failures < config.maxDeliveries() ? pauseMillis : 0)) {
@@ -96,16 +101,6 @@ final class Handling {
     }
     log.warn("{}", rejected(message.id()));
     reject(channel, delivery);
-  }
-
-  /**
-   * How often a quorum queue has delivered it before without an answer: to processes that died, or
-   * lost their connection. A classic queue does not count.
-   */
-  private static int earlierDeliveries(Delivery delivery) {
-    Map<String, Object> headers = delivery.getProperties().getHeaders();
-    Object count = headers == null ? null : headers.get("x-delivery-count");
-    return count instanceof Number number ? number.intValue() : 0;
   }
 
   private LogLine rejected(@Nullable Object id) {

@@ -41,6 +41,10 @@ public final class InboxConsumer implements AutoCloseable {
   private final ExecutorService handlers;
   private final Thread thread;
   private final CountDownLatch closing;
+
+  /** Used by its thread. */
+  private boolean hasConsumed;
+
   private final List<Channel> channels = new CopyOnWriteArrayList<>();
 
   /** What is done with a message, on the connection it is given; the commit is not its business. */
@@ -97,6 +101,7 @@ public final class InboxConsumer implements AutoCloseable {
       CountDownLatch lost = new CountDownLatch(1);
       connection.addShutdownListener(signal -> lost.countDown());
       subscribe(connection, lost);
+      hasConsumed = true;
       log.info("{}", line("inbox_consuming"));
       lost.await();
       log.warn("{}", line("inbox_lost"));
@@ -123,10 +128,11 @@ public final class InboxConsumer implements AutoCloseable {
       channel.queueDeclarePassive(config.queue() + ".dlq");
       channel.basicQos(config.prefetch());
       channel.addShutdownListener(signal -> lost.countDown());
+      PastFailures.OfChannel ofChannel = new PastFailures.OfChannel(!hasConsumed);
       channel.basicConsume(
           config.queue(),
           false,
-          (tag, delivery) -> handling.handle(channel, delivery),
+          (tag, delivery) -> handling.handle(channel, ofChannel, delivery),
           tag -> lost.countDown()); // the queue was deleted
       channels.add(channel);
     }

@@ -50,16 +50,21 @@ final class TestBroker implements AutoCloseable {
   /** A channel, a new one if the last was closed by the broker or with it. */
   Channel channel() throws Exception {
     if (connection == null || !connection.isOpen()) {
-      ConnectionFactory factory = new ConnectionFactory();
-      factory.setUri(uri);
-      factory.setAutomaticRecoveryEnabled(false);
-      connection = factory.newConnection();
+      connection = newConnection();
       channel = null;
     }
     if (channel == null || !channel.isOpen()) {
       channel = connection.createChannel();
     }
     return channel;
+  }
+
+  /** For the caller to close. */
+  Connection newConnection() throws Exception {
+    ConnectionFactory factory = new ConnectionFactory();
+    factory.setUri(uri);
+    factory.setAutomaticRecoveryEnabled(false);
+    return factory.newConnection();
   }
 
   Connection connection() throws Exception {
