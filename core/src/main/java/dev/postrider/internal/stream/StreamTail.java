@@ -45,6 +45,7 @@ public final class StreamTail implements AutoCloseable {
   private final Wakeup wakeup = new Wakeup();
   private final DoorbellListener listener;
   private volatile boolean running;
+  private volatile boolean failing;
   private @Nullable Thread thread;
 
   /**
@@ -79,6 +80,11 @@ public final class StreamTail implements AutoCloseable {
     return listener.listening();
   }
 
+  /** Whether its last look at the log failed, so that it may take a while until the next one. */
+  public boolean failing() {
+    return failing;
+  }
+
   private void run() {
     long position = -1;
     long retryMs = RETRY_MIN_MS;
@@ -87,6 +93,7 @@ public final class StreamTail implements AutoCloseable {
         try {
           position = position < 0 ? begin() : follow(position);
           retryMs = RETRY_MIN_MS;
+          failing = false;
         } catch (StreamGoneException e) {
           reader.broken(e);
           position = -1;
@@ -124,6 +131,7 @@ public final class StreamTail implements AutoCloseable {
   }
 
   private void failed(Exception error, long retryMs) {
+    failing = true;
     held.discard();
     if (running) {
       log.warn(

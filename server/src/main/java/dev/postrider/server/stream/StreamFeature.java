@@ -20,6 +20,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Semaphore;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +37,9 @@ public final class StreamFeature implements Feature {
   private static final Duration PATIENCE = Duration.ofSeconds(2);
   private static final Duration RETRY_AFTER = Duration.ofSeconds(5);
 
+  /** Each holds a thread that others need. */
+  private static final int WAITING_MAX = 4;
+
   /** Those by which messages are found, as far as the log has them. */
   private static final List<Field> CONDITIONS =
       Conditions.MESSAGES.stream()
@@ -45,6 +49,7 @@ public final class StreamFeature implements Feature {
   private final StreamLog streamLog;
   private final Hub hub;
   private final StreamTail tail;
+  private final Semaphore waiting = new Semaphore(WAITING_MAX);
 
   private StreamFeature(
       DataSource dataSource, DataSource direct, Schema schema, StreamConfig config) {
@@ -96,7 +101,7 @@ public final class StreamFeature implements Feature {
   }
 
   private @Nullable Object open(Call call) throws SQLException, InterruptedException {
-    if (!hub.window().awaitStart(PATIENCE)) {
+    if (!started()) {
       throw unavailable("the server has not found the stream yet; try again");
     }
     Subscription wanted = wanted(call);
@@ -110,6 +115,21 @@ public final class StreamFeature implements Feature {
         connection -> hub.join(wanted, connection),
         () -> hub.places().giveBack(wanted.token(), wanted.address()));
     return null;
+  }
+
+  /** It is the matter of a moment, unless the database is away: few wait, and not for that. */
+  private boolean started() throws InterruptedException {
+    if (hub.window().awaitStart(Duration.ZERO)) {
+      return true;
+    }
+    if (tail.failing() || !waiting.tryAcquire()) {
+      return false;
+    }
+    try {
+      return hub.window().awaitStart(PATIENCE);
+    } finally {
+      waiting.release();
+    }
   }
 
   private void takePlace(Subscription wanted) {
