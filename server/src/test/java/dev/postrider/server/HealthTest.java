@@ -124,6 +124,14 @@ class HealthTest {
     assertThat(desk.get(scraper, "/v1/metrics").text())
         .as("metrics tell that the database is away")
         .contains("outbox_database_failures_total");
+    int before = desk.connections.get();
+    long start = System.nanoTime();
+    for (int i = 0; i < 100; i++) {
+      assertThat(desk.get(scraper, "/v1/metrics").status()).isEqualTo(200);
+    }
+    assertThat(desk.connections.get() - before)
+        .as("a token that was good lately does not wait for the database each time")
+        .isLessThan((int) (20 + (System.nanoTime() - start) / 200_000_000));
     assertThat(desk.get(late, "/v1/metrics").status()).as("never seen before").isEqualTo(503);
     Answer messages = desk.get(desk.viewer, "/v1/messages");
     assertThat(messages.status()).as(messages.text()).isEqualTo(503);

@@ -44,6 +44,19 @@ class ServerLimitsTest {
   }
 
   @Test
+  void callsBeyondTheRateAreNotLookedUp() {
+    try (Desk desk = limited(Limits.DEFAULT.withRate(0.01, 1))) {
+      assertThat(desk.get(desk.viewer, "/v1/messages").status()).isEqualTo(200);
+      int before = desk.connections.get();
+      long start = System.nanoTime();
+      for (int i = 0; i < 200; i++) {
+        assertThat(desk.get(desk.viewer, "/v1/messages").status()).isEqualTo(429);
+      }
+      assertThat(desk.connections.get() - before).isLessThan(20 + byItself(start));
+    }
+  }
+
+  @Test
   void guessingTokensIsLimitedByAddressAndHarmsNobodyElseThere() {
     try (Desk desk = limited(Limits.DEFAULT.withRate(0.01, 3))) {
       for (int i = 0; i < 3; i++) {

@@ -22,10 +22,12 @@ import org.slf4j.LoggerFactory;
 /** The server with its pool of connections. Closed once, by the thread that started it. */
 final class RunningServer implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(RunningServer.class);
-  private static final long CONNECT_MILLIS = 10_000;
 
-  /** Less than a scrape waits, so that metrics are answered while the database is away. */
-  private static final long MONITOR_CONNECT_MILLIS = 2_000;
+  /**
+   * Less than a scrape waits, so that metrics are answered while the database is away. A call that
+   * waits for a connection holds a thread.
+   */
+  private static final long CONNECT_MILLIS = 2_000;
 
   /** One for the backlog, one for tokens. */
   private static final int MONITOR_CONNECTIONS = 2;
@@ -49,7 +51,7 @@ final class RunningServer implements AutoCloseable {
       DataSource direct,
       Metrics metrics,
       @Nullable Relay relay) {
-    HikariDataSource pool = pool(config.server().database(), CONNECT_MILLIS, dataSource);
+    HikariDataSource pool = pool(config.server().database(), dataSource);
     try {
       Server.Builder builder =
           Server.builder(pool)
@@ -79,7 +81,7 @@ final class RunningServer implements AutoCloseable {
   /** Starts the server of a relay: health and metrics, and nothing else. */
   static RunningServer startMonitor(
       Config config, DataSource dataSource, Metrics metrics, Relay relay) {
-    HikariDataSource pool = pool(MONITOR_CONNECTIONS, MONITOR_CONNECT_MILLIS, dataSource);
+    HikariDataSource pool = pool(MONITOR_CONNECTIONS, dataSource);
     try {
       return new RunningServer(
           pool,
@@ -102,13 +104,13 @@ final class RunningServer implements AutoCloseable {
     }
   }
 
-  private static HikariDataSource pool(int size, long connectMillis, DataSource dataSource) {
+  private static HikariDataSource pool(int size, DataSource dataSource) {
     HikariConfig pool = new HikariConfig();
     pool.setDataSource(dataSource);
     pool.setPoolName("postrider-server");
     pool.setMaximumPoolSize(size);
     pool.setMinimumIdle(1);
-    pool.setConnectionTimeout(connectMillis);
+    pool.setConnectionTimeout(CONNECT_MILLIS);
     pool.setInitializationFailTimeout(-1); // a server that waits for its database says so itself
     return new HikariDataSource(pool);
   }
