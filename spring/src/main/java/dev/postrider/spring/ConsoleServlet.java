@@ -4,16 +4,16 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Flow;
 import java.util.regex.Pattern;
 
 /**
@@ -36,6 +36,9 @@ final class ConsoleServlet extends HttpServlet {
   /** Longer than a server takes for a request. */
   private static final Duration ANSWER_WITHIN = Duration.ofSeconds(40);
 
+  /** Three times as long as the longest pause of a stream of events. */
+  private static final Duration SILENCE_MAX = Duration.ofSeconds(30);
+
   private static final List<String> SENT =
       List.of("Accept", "Content-Type", "If-None-Match", "Last-Event-ID", OWN_PAGES);
   private static final Set<String> RETURNED =
@@ -53,6 +56,7 @@ final class ConsoleServlet extends HttpServlet {
   private final String url;
   private final String token;
   private final Duration answerWithin;
+  private final Duration silenceMax;
   private final transient HttpClient client =
       HttpClient.newBuilder()
           .version(HttpClient.Version.HTTP_1_1)
@@ -60,16 +64,18 @@ final class ConsoleServlet extends HttpServlet {
           .build();
 
   ConsoleServlet(String url, String token) {
-    this(url, token, ANSWER_WITHIN);
+    this(url, token, ANSWER_WITHIN, SILENCE_MAX);
   }
 
   /**
    * @param answerWithin how long the server may take until its answer begins
+   * @param silenceMax how long it may pause in the middle of an answer
    */
-  ConsoleServlet(String url, String token, Duration answerWithin) {
+  ConsoleServlet(String url, String token, Duration answerWithin, Duration silenceMax) {
     this.url = url.replaceFirst("/+$", "");
     this.token = token;
     this.answerWithin = answerWithin;
+    this.silenceMax = silenceMax;
   }
 
   @Override
@@ -121,7 +127,7 @@ final class ConsoleServlet extends HttpServlet {
       }
     }
     try {
-      answer(client.send(passed.build(), HttpResponse.BodyHandlers.ofInputStream()), response);
+      answer(client.send(passed.build(), HttpResponse.BodyHandlers.ofPublisher()), response);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       response.sendError(HttpServletResponse.SC_SERVICE_UNAVAILABLE);
@@ -133,7 +139,8 @@ final class ConsoleServlet extends HttpServlet {
   }
 
   /** Flushes what has arrived, because the console listens to a stream of events. */
-  private static void answer(HttpResponse<InputStream> answer, HttpServletResponse response)
+  private void answer(
+      HttpResponse<Flow.Publisher<List<ByteBuffer>>> answer, HttpServletResponse response)
       throws IOException {
     response.setStatus(answer.statusCode());
     answer
@@ -145,13 +152,8 @@ final class ConsoleServlet extends HttpServlet {
                 values.forEach(value -> response.setHeader(name, value));
               }
             });
-    try (InputStream in = answer.body()) {
-      OutputStream out = response.getOutputStream();
-      byte[] buffer = new byte[8192];
-      for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
-        out.write(buffer, 0, read);
-        out.flush();
-      }
-    }
+    PassedAnswer passed = new PassedAnswer();
+    answer.body().subscribe(passed);
+    passed.writeTo(response.getOutputStream(), silenceMax);
   }
 }
