@@ -100,7 +100,7 @@ public final class Bench {
   }
 
   private static String how(String[] arguments) {
-    return "`scripts/bench %s` on %s.%n%d cores, %s, Java %s; PostgreSQL 18, 500-byte JSON."
+    return "`scripts/bench %s`%non %s. %d cores, %s, Java %s; PostgreSQL 18, 500-byte JSON."
         .formatted(
             String.join(" ", arguments),
             LocalDate.now(ZoneOffset.UTC),

@@ -178,8 +178,11 @@ final class Carrier implements Runnable {
   }
 
   private void fanOut(Connection connection) throws SQLException {
-    routing.fanOut(connection, stages.fanOut());
+    boolean some = routing.fanOut(connection, stages.fanOut());
     policy.fannedOut();
+    if (some && routing.fanOutDue()) {
+      callHelp.run(); // others claim what there is while this one makes more
+    }
   }
 
   /**

@@ -134,8 +134,8 @@ final class Routing {
     return toFanOut.due();
   }
 
-  /** Fans messages out, so that they can be claimed. */
-  void fanOut(Connection connection, FanOut fanOut) throws SQLException {
+  /** Fans messages out, so that they can be claimed; returns whether there were any. */
+  boolean fanOut(Connection connection, FanOut fanOut) throws SQLException {
     List<Integer> topics = toFanOut.next();
     List<Integer> again = topics;
     try {
@@ -145,6 +145,7 @@ final class Routing {
       synchronized (this) {
         result.routes().forEach(id -> activate(id, true));
       }
+      return !result.routes().isEmpty();
     } finally {
       toFanOut.add(again);
     }
