@@ -138,8 +138,7 @@ final class FanOutScenario implements Scenario {
       Rounds.Result result = new Rounds.Result(Map.of(), Map.of());
       for (int i = 0; i < options.rounds(); i++) {
         backlog.clear();
-        database.execute(
-            "select postrider.disarm_doorbell(array(select id from postrider.route))");
+        database.execute("select postrider.disarm_doorbell(array(select id from postrider.route))");
         database.settle();
         rounds.run(1); // plans are made anew
         result = result.and(rounds.run(SLICES));
