@@ -40,7 +40,7 @@ public sealed interface Outcome {
    * It was not sent, and neither the message nor the destination is to blame: it comes again after
    * one to two times the delay, no attempt is counted and no breaker changes.
    *
-   * @param delay 50 ms at least and 24 h at most; what is shorter or longer is taken as that
+   * @param delay from 50 ms to 24 h; other values are moved to the nearer limit
    */
   static Outcome notSent(String code, String error, Duration delay) {
     return new NotSent(code, error, delay);

@@ -44,7 +44,7 @@ public final class Pacer {
     return (int) Math.max(1, Math.min(MOST, perSecond / 2));
   }
 
-  /** How long to wait until what was sent has used up its time; time lost is not made up for. */
+  /** Notes that so many were sent; returns how long to wait, so that the rate is kept. */
   Duration sent(long messages) {
     long now = nanoClock.getAsLong();
     due = Math.max(due, now) + (long) (messages * 1e9 / perSecond);

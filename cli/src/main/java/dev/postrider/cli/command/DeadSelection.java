@@ -51,13 +51,13 @@ final class DeadSelection {
     return !ids.isEmpty();
   }
 
-  /** What is done to a message's dead letters: to those of one subscription, or to all. */
+  /** Acts on a message's dead letters in one subscription; null means in all of them. */
   @FunctionalInterface
   interface Act {
     long on(UUID id, @Nullable Route subscription) throws SQLException;
   }
 
-  /** What became of those that were named: how many there were, and the ids that had none. */
+  /** How many dead letters it acted on, and the ids that had none. */
   record Done(long count, List<UUID> without) {
     int exitCode() {
       return without.isEmpty() ? ExitCode.OK : ExitCode.TROUBLE;

@@ -81,7 +81,7 @@ class ConsoleCommandsTest {
               "resting(query) ? 'dead list' : 'messages search'",
               "messages search --state pending" + WHERE + FROM_TO));
 
-  /** What a page adds to a command with code of its own. */
+  /** Commands that the console's code puts together from parts. */
   private static final List<String> BUILT =
       List.of(
           "replay" + WHERE + FROM_TO + " --rate 50",

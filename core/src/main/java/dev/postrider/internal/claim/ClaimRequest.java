@@ -40,7 +40,7 @@ public record ClaimRequest(
     /** Sees everything. */
     public static final Start FRONT = new Start(null, true, true);
 
-    /** For a suspect: these are found without a search, however many topics there are. */
+    /** For a suspect. An index finds suspects, so no search for topics is needed. */
     public static final Start NONE = new Start(null, false, false);
   }
 

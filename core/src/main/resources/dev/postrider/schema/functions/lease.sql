@@ -46,8 +46,8 @@ language sql security definer set search_path = pg_catalog, pg_temp as $$
   select r.reaped from postrider.reap_from(0) r
 $$;
 
--- Extends a whole lease; answers whether it is still held. One at a time: a transaction may settle messages of several
--- leases in any order, so whoever waits for one must hold no other.
+-- Extends a whole lease; answers whether it is still held. Takes one lease, to avoid a deadlock: a settlement may lock
+-- several leases in any order.
 create or replace function postrider.renew(p_token bigint, p_lease_ms bigint) returns boolean
 language sql security definer set search_path = pg_catalog, pg_temp
 set enable_seqscan = off as $$
